@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <unordered_map>
 
 namespace structlearn::text {
 namespace {
@@ -159,6 +161,8 @@ void Corpus::read(std::string_view text, std::size_t keep_lines) {
 void Corpus::clear_tokens() {
   for (Column& column : columns_) column.cell.clear();
   sentence_.assign(1, 0);
+  weight_.clear();
+  fold_.clear();
   line_.clear();
   lines_.clear();
   asides_.clear();
@@ -199,6 +203,7 @@ Corpus Corpus::subset(std::span<const std::size_t> sentences) const {
     }
     for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) out.line_.push_back(line_[t]);
     out.sentence_.push_back(out.line_.size());
+    if (!weight_.empty()) out.weight_.push_back(weight_[s]);
   }
   std::vector<std::uint32_t> number;  // of each string in its new table
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -215,6 +220,41 @@ Corpus Corpus::subset(std::span<const std::size_t> sentences) const {
     }
   }
   return out;
+}
+
+std::uint32_t copies_of(double weight) {
+  return static_cast<std::uint32_t>(std::clamp(std::floor(weight + 0.5), 1.0, 4294967295.0));
+}
+
+std::vector<std::uint64_t> Corpus::fingerprints() const {
+  std::vector<std::uint64_t> prints(sentences());
+  for (std::size_t s = 0; s < sentences(); ++s) {
+    std::uint64_t h = sentence_[s + 1] - sentence_[s];
+    for (const Column& column : columns_) {
+      if (column.cell.empty()) continue;  // not kept
+      for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) {
+        h = combine(h, column.strings.hash(column.cell[t]));
+      }
+    }
+    prints[s] = h;
+  }
+  return prints;
+}
+
+std::vector<std::uint8_t> Corpus::folds() const {
+  return fold_.size() == sentences() ? fold_ : folds_of(fingerprints());
+}
+
+std::vector<std::uint8_t> folds_of(std::span<const std::uint64_t> fingerprints) {
+  // The place of each sentence among the different ones, in the order of first occurrence.
+  std::unordered_map<std::uint64_t, std::size_t> place;
+  for (const std::uint64_t print : fingerprints) place.emplace(print, place.size());
+  std::vector<std::uint8_t> folds;
+  folds.reserve(fingerprints.size());
+  for (const std::uint64_t print : fingerprints) {
+    folds.push_back(static_cast<std::uint8_t>(place.at(print) * kFolds / place.size()));
+  }
+  return folds;
 }
 
 ChunkLabel chunk_label(std::string_view label) {

@@ -52,6 +52,10 @@ struct LineShape {
   bool known() const { return columns != 0; }
 };
 
+// How often a sentence of a weight counts where occurrences are counted: its weight as a whole
+// number, at least 1, so that weights of any scale leave no sentence out.
+std::uint32_t copies_of(double weight);
+
 class Corpus {
  public:
   explicit Corpus(Format format) : format_(format), sentence_{0} {}
@@ -93,16 +97,19 @@ class Corpus {
   // The number of lines that come before what is read next.
   void set_line(std::size_t lines) { lines_read_ = lines; }
 
-  // Says that the sentences are those from number `first` on of a larger corpus, of `all`.
-  void set_place(std::size_t first, std::size_t all) {
-    first_ = first;
-    all_ = all;
+  // Weights above 0, one a sentence; empty: all 1. A weight k counts as k copies of the sentence.
+  void set_weights(std::vector<double> weights) { weight_ = std::move(weights); }
+  const std::vector<double>& weights() const { return weight_; }
+  // How often a sentence counts where occurrences are counted.
+  std::uint32_t copies(std::size_t sentence) const {
+    return sentence < weight_.size() ? copies_of(weight_[sentence]) : 1;
   }
-  // The fold of a sentence: contiguous and of equal size; those of the larger corpus where it is
-  // part of one.
-  std::size_t fold(std::size_t sentence, std::size_t folds) const {
-    return (first_ + sentence) * folds / (all_ ? all_ : sentences());
-  }
+
+  // Sentences with the same cells have the same fingerprint.
+  std::vector<std::uint64_t> fingerprints() const;
+  // The fold of each sentence, out of `kFolds`; those of the larger corpus where they were set.
+  std::vector<std::uint8_t> folds() const;
+  void set_folds(std::vector<std::uint8_t> folds) { fold_ = std::move(folds); }
 
   // Rewrites a column of chunk labels, in whichever of IOB1, IOB2, IOBES and BILOU they are, as
   // IOBES: S- and E- mark chunks of one token and last tokens. Beside an `unknown` label it is open
@@ -137,8 +144,15 @@ class Corpus {
   std::vector<std::string_view> cells_;
   std::vector<std::uint8_t> kept_;  // 0: cells of this column are not; beyond the end: they are
   std::size_t lines_read_ = 0;
-  std::size_t first_ = 0, all_ = 0;
+  std::vector<double> weight_;
+  std::vector<std::uint8_t> fold_;
 };
+
+// Folds of what a corpus is learned from: runs of neighbours, which are alike. Copies of a sentence
+// are in one fold, whether they come as copies or as a weight: what is learned without a fold has
+// not seen any of them.
+inline constexpr std::size_t kFolds = 10;
+std::vector<std::uint8_t> folds_of(std::span<const std::uint64_t> fingerprints);
 
 // A label of chunks in two: its prefix (O for outside; B, I, E, S) and the type after the hyphen.
 struct ChunkLabel {

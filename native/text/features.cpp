@@ -102,6 +102,10 @@ void Extractor::update() {
   row_.resize(attributes.size());
   phrases_.resize(attributes.size());
   said_.resize(attributes.size());
+  const auto counted = [](const Attribute& a) { return a.kind == Attribute::Kind::kLexicon; };
+  if (training_ && std::any_of(attributes.begin(), attributes.end(), counted)) {
+    fold_ = corpus_.folds();
+  }
   std::vector<std::string> found;
   for (std::size_t a = 0; a < attributes.size(); ++a) {
     const Attribute& attribute = attributes[a];
@@ -188,8 +192,7 @@ void Extractor::expand(std::size_t sentence) {
       case Attribute::Kind::kLexicon: {
         const std::uint32_t* cell = corpus_.columns()[attribute.column].cell.data() + begin_;
         const Lexicon& lexicon = *attribute.lexicon;
-        const std::size_t fold =
-            training_ ? corpus_.fold(sentence, Lexicon::kFolds) : Lexicon::kAll;
+        const std::size_t fold = sentence < fold_.size() ? fold_[sentence] : Lexicon::kAll;
         phrases_[a].assign(length_, {});
         for (std::size_t i = 0; i < length_; ++i) {
           const std::uint32_t value = lexicon.value(values_[a].single[cell[i]], fold);
@@ -418,7 +421,7 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
 std::uint32_t FeatureIndex::add(std::uint64_t key, std::uint32_t times) {
   Slot& slot = table_.find(key, has(key));
   if (slot.used()) {
-    slot.count += times;
+    slot.count += std::min(times, ~slot.count);  // stays at the largest number
     return slot.id;
   }
   const auto id = static_cast<std::uint32_t>(size());

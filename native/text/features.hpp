@@ -145,7 +145,7 @@ struct Keys {
 // kept. Not to be shared between threads.
 class Extractor {
  public:
-  // `training`: the corpus is the one that lexica were made from, in as many folds.
+  // `training`: the corpus is the one that lexica were made from, in the same folds.
   Extractor(std::shared_ptr<const FeatureSet> features, const Corpus& corpus, bool training = false)
       : features_(std::move(features)),
         corpus_(corpus),
@@ -208,6 +208,7 @@ class Extractor {
   std::shared_ptr<const FeatureSet> features_;
   const Corpus& corpus_;
   bool training_;
+  std::vector<std::uint8_t> fold_;  // of each sentence; empty: no lexicon leaves one out
   std::uint64_t stamp_;
   std::vector<StringValues> values_;
   // Of the sentence last expanded.

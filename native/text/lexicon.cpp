@@ -50,9 +50,9 @@ void Lexicon::finish(const std::vector<std::string>& labels) {
   std::sort(counted_.begin(), counted_.end());
   value_.assign(index_.size(), 0);
   folded_.assign(index_.size() * kFolds, 0);
-  using Row = std::array<std::uint32_t, kFolds + 1>;  // a label's counts by fold, and the sum
+  using Row = std::array<std::uint64_t, kFolds + 1>;  // a label's counts by fold, and the sum
   std::vector<std::pair<std::uint32_t, Row>> rows;
-  std::vector<std::pair<std::uint32_t, std::string_view>> shown;
+  std::vector<std::pair<std::uint64_t, std::string_view>> shown;
   for (std::size_t i = 0; i < counted_.size();) {
     const std::uint32_t word = counted_[i].word;
     rows.clear();
@@ -70,12 +70,12 @@ void Lexicon::finish(const std::vector<std::string>& labels) {
       const auto rest = [&](const Row& row) {
         return fold == kAll ? row[kAll] : row[kAll] - row[fold];
       };
-      const std::uint32_t n = rest(total);
+      const std::uint64_t n = rest(total);
       std::uint32_t found = 0;
       if (n > 0) {
         shown.clear();
         for (const auto& [label, row] : rows) {
-          if (rest(row) > 0 && rest(row) >= kShare * n)
+          if (rest(row) > 0 && rest(row) >= kShare * static_cast<double>(n))
             shown.emplace_back(rest(row), labels[label]);
         }
         std::sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) {

@@ -15,7 +15,6 @@ namespace structlearn::text {
 
 class Lexicon {
  public:
-  static constexpr std::size_t kFolds = 10;
   static constexpr std::size_t kAll = kFolds;  // no fold left out
   static constexpr double kShare = 0.1;
 

@@ -179,6 +179,7 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
   }
   for (std::size_t s = from; s < to; ++s, ++sentences_) {
     const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
+    const std::uint32_t copies = corpus.copies(s);
     extractor.keys(s, false, keys_);
     std::size_t j = 0;
     for (std::size_t t = 0; t < n; ++t) {
@@ -189,7 +190,7 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
       }
       for (; j < keys_.end[t]; ++j) {
         if (j + kAhead < keys_.key.size()) index_.prefetch(keys_.key[j + kAhead]);
-        const std::uint32_t id = number(keys_.key[j]);
+        const std::uint32_t id = number(keys_.key[j], copies);
         if (!width_ && id >= sighting_.size()) {
           sighting_.push_back({static_cast<std::uint32_t>(sentences_),
                                static_cast<std::uint32_t>(t), keys_.origin[j]});
@@ -212,7 +213,7 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
     j = 0;
     for (std::size_t t = 1; t < n; ++t) {
       for (; j < keys_.end[t - 1]; ++j) {
-        const std::uint32_t id = pair_index_.add(keys_.key[j]);
+        const std::uint32_t id = pair_index_.add(keys_.key[j], copies);
         if (id >= pair_sighting_.size()) {
           pair_sighting_.push_back({static_cast<std::uint32_t>(sentences_),
                                     static_cast<std::uint32_t>(t), keys_.origin[j]});

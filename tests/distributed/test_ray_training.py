@@ -21,7 +21,7 @@ from structlearn.distributed import fit, training
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
 
-from .models import REQUIRED, RUNS, stored, write_columns
+from .models import REQUIRED, RUNS, SENTENCES, stored, write_columns
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -72,6 +72,17 @@ def test_the_number_of_workers_changes_no_bit(
     name: str, workers: int, cluster: Any, expected: Any, tmp_path: Path
 ) -> None:
     assert trained(name, tmp_path, cluster="auto", workers=workers) == expected[name]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_shards_of_weight_zero(name: str, cluster: Any, tmp_path: Path) -> None:
+    """Shards without weight leave the cluster, before or after workers have read them."""
+    n = 10 if name == "segmenter" else len(SENTENCES)
+    weight = np.random.default_rng(0).integers(1, 3, size=n).astype(float)
+    weight[: n // 2] = 0.0
+    (tmp_path / "one").mkdir()
+    one = trained(name, tmp_path / "one", sample_weight=weight, cluster=None)
+    assert trained(name, tmp_path, sample_weight=weight, cluster="auto", workers=4) == one
 
 
 @pytest.mark.parametrize("name", RUNS)

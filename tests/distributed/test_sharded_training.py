@@ -96,7 +96,7 @@ def test_weights_of_sentences_and_labels(name: str, class_weight: Any, tmp_path:
     make, write, size = RUNS[name]
     path = write(str(tmp_path / "train"))
     weight = np.random.default_rng(0).integers(0, 3, size=len(SENTENCES)).astype(float)
-    weight[::8] = 1.0  # no shard without any
+    weight[40:75] = 0.0  # shards without any
     options = {"learner": "crf", "solver": "lbfgs", "C": 0.1, "max_iter": 1}
     options["class_weight"] = class_weight
     if name == "parser":  # nothing is pruned
@@ -106,6 +106,82 @@ def test_weights_of_sentences_and_labels(name: str, class_weight: Any, tmp_path:
     fit(found, path, sample_weight=weight, cluster=None, shard_size=size)
     ours, theirs = (one.model_.training["objective"] for one in (found, expected))
     assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_shards_of_weight_zero(name: str, tmp_path: Path) -> None:
+    """They are left out, and all that was seen only there."""
+    make, write, size = RUNS[name]
+    path = write(str(tmp_path / "train"))
+    sizes = {"shard_size": size} if name != "segmenter" else {"n_shards": 5}
+    n = 10 if name == "segmenter" else len(SENTENCES)
+    weight = np.random.default_rng(0).integers(1, 3, size=n).astype(float)
+    weight[: n // 2] = 0.0
+    model = fit(make(), path, sample_weight=weight, cluster=None, **sizes)
+    alone = make().fit(path, sample_weight=weight)
+    labels = [
+        one.classes_ if name != "constituency" else one.model_.labels for one in (model, alone)
+    ]
+    assert list(labels[0]) == list(labels[1])
+    counted = {"sentences", "tokens", "features", "images", "pixels"} & set(model.model_.training)
+    for key in counted - ({"features"} if name == "parser" else set()):
+        assert model.model_.training[key] == alone.model_.training[key]
+    with pytest.raises(ValueError, match="every example has weight 0"):
+        fit(make(), path, sample_weight=0 * weight, cluster=None, **sizes)
+
+
+@pytest.mark.parametrize("name", ["tagger crf", "segments", "constituency"])
+def test_features_of_weighted_shards(name: str, tmp_path: Path) -> None:
+    """Counts by weights choose the same features, words and labels as on one machine."""
+    make, write, size = RUNS[name]
+    path = write(str(tmp_path / "train"))
+    weight = np.random.default_rng(1).integers(0, 4, size=len(SENTENCES)).astype(float)
+    weight[:30] = 0.0
+    options = {"min_count": 4, "learner": "crf", "max_iter": 1}
+    alone = make().set_params(**options).fit(path, sample_weight=weight).model_
+    found = make().set_params(**options)
+    found = fit(found, path, sample_weight=weight, cluster=None, shard_size=size).model_
+    plain = make().set_params(**options).fit(path).model_
+    names = {"tagger crf": "state.slots", "segments": "segment.slots", "constituency": "keys"}
+    tables = [bytes(one.arrays[names[name]]) for one in (alone, found, plain)]
+    assert tables[0] == tables[1]
+    assert tables[0] != tables[2]
+    assert found.labels == alone.labels
+
+
+@pytest.mark.parametrize("n_shards", [1, 2, 3, 9, len(X)])
+def test_estimators_with_weights(n_shards: int) -> None:
+    weight = np.random.default_rng(2).integers(0, 3, size=len(X)).astype(float)
+    weight[: len(X) // 3] = 0.0
+    options = {"min_count": 3, "class_weight": "balanced", "tol": 1e-6}
+    alone = CRF(solver="lbfgs", **options).fit(X, Y, sample_weight=weight)
+    found = fit(CRF(**options), X, Y, sample_weight=weight, cluster=None, n_shards=n_shards)
+    assert found.feature_names_ == alone.feature_names_
+    assert found.classes_.tolist() == alone.classes_.tolist()
+    np.testing.assert_allclose(found.class_count_, alone.class_count_)
+    assert found.objective_ == pytest.approx(alone.objective_, rel=1e-5)
+    online = fit(
+        StructuredPerceptron(max_iter=2), X, Y, sample_weight=weight, cluster=None,
+        n_shards=n_shards,
+    )  # fmt: skip
+    assert online.classes_.tolist() == alone.classes_.tolist()
+    with pytest.raises(ValueError, match="every example has weight 0"):
+        fit(CRF(), X, Y, sample_weight=0 * weight, cluster=None, n_shards=n_shards)
+
+
+@pytest.mark.parametrize("n_shards", [1, 3, 6])
+def test_shards_of_one_class(n_shards: int) -> None:
+    """Classes of weight 0, and shards that have no other, are no reason to fail."""
+    points = np.random.default_rng(0).normal(size=(12, 2))
+    classes = ["a"] * 4 + ["b"] * 4 + ["c"] * 4
+    for table in (None, {"a": 0.0}, {"a": 0.0, "b": 0.0}, "balanced"):
+        make = lambda table=table: CRF("multiclass", class_weight=table, tol=1e-7)  # noqa: E731
+        alone = make().set_params(solver="lbfgs").fit(points, classes)
+        found = fit(make(), points, classes, cluster=None, n_shards=n_shards)
+        assert found.objective_ == pytest.approx(alone.objective_, rel=1e-5)
+    model = CRF("multiclass", class_weight=dict.fromkeys("abc", 0.0))
+    with pytest.raises(ValueError, match="every example has weight 0"):
+        fit(model, points, classes, cluster=None, n_shards=n_shards)
 
 
 @pytest.mark.filterwarnings("ignore:inference was not exact")

@@ -214,15 +214,14 @@ def test_weights_of_the_constant_step():
     model = StructuredModel(step="constant", max_iter=2, shuffle=False, average=False)
     with pytest.raises(ValueError, match="every example has weight 0"):
         model.fit(X, y, sample_weight=np.zeros(len(X)))
-    # An example of weight 0 still shrinks the weights, and adds nothing to them.
-    light = np.zeros(len(X))
-    light[0] = 1.0
-    model.fit(X, y, sample_weight=light)
-    alone = model.problem(X, y)
-    w = np.zeros(alone.n_weights)
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=len(X))
+    model.fit(X, y, sample_weight=weights)
+    problem = model.problem(X, y)
+    w = np.zeros(problem.n_weights)
     factor = 1 - 1 / (2 * model.C * len(X))
     for _ in range(2):
-        _, r = alone.loss(0, w, model.margin, model.temperature)
-        alone.scatter(0, r, -1.0, w)
-        w *= factor ** len(X)
+        for i, weight in enumerate(weights):
+            _, r = problem.loss(i, w, model.margin, model.temperature)
+            problem.scatter(i, r, -weight, w)
+            w *= factor
     np.testing.assert_allclose(model._weights, w, rtol=1e-12, atol=1e-15)

@@ -467,8 +467,8 @@ def test_inputs_that_are_refused(X: Any, params: Any, message: str) -> None:
         (Y_TOY, [1, -1], "example 1: sample_weight is -1"),
         (Y_TOY, [np.nan, 1], "example 0: sample_weight is nan"),
         (Y_TOY, [1, 1, 1], "sample_weight has shape"),
-        (Y_TOY, [0, 0], "nothing can be counted"),
-        ([[None, None], ["N"]], [1, 0], "nothing can be counted"),
+        (Y_TOY, [0, 0], "every example has weight 0"),
+        ([[None, None], ["N"]], [1, 0], "no labels"),
     ],
 )
 def test_outputs_and_weights_that_are_refused(y: Any, weights: Any, message: str) -> None:

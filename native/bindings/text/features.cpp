@@ -220,12 +220,12 @@ void count_labels(const Corpus& corpus, std::size_t column, nb::list functions, 
     const ChunkLabel chunk = chunk_label(label);
     name_of.push_back(names.add(types && !chunk.type.empty() ? chunk.type : label));
   }
+  const std::vector<std::uint8_t> fold = corpus.folds();
   for (std::size_t s = 0; s < corpus.sentences(); ++s) {
-    const std::size_t fold = corpus.fold(s, Lexicon::kFolds);
     for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
       const std::uint64_t word = hash[words.cell[t]];
       if (word != 0 && labels.strings[labels.cell[t]] != unknown) {
-        lexicon.count(word, name_of[labels.cell[t]], fold);
+        lexicon.count(word, name_of[labels.cell[t]], fold[s], corpus.copies(s));
       }
     }
   }
@@ -265,11 +265,11 @@ void add_parts(const LexiconParts& parts, Lexicon& lexicon, StringTable& names) 
     std::vector<std::uint32_t> number;
     for (const std::string& label : labels) number.push_back(names.add(label));
     for (std::size_t i = 0; i + 3 < rows.size(); i += 4) {
-      if (rows[i] == 0 || rows[i + 1] >= number.size() || rows[i + 2] >= Lexicon::kFolds) {
+      if (rows[i] == 0 || rows[i + 1] >= number.size() || rows[i + 2] >= kFolds) {
         throw std::invalid_argument("the counts of the lexicon do not fit together");
       }
       lexicon.count(rows[i], number[rows[i + 1]], rows[i + 2],
-                    static_cast<std::uint32_t>(rows[i + 3]));
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(rows[i + 3], 0xFFFFFFFF)));
     }
   }
 }

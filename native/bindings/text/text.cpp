@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "bindings/bindings.hpp"
@@ -84,14 +85,34 @@ void bind_text(nb::module_& m) {
           nb::arg("sentences"))
       .def("set_line", &Corpus::set_line, nb::arg("lines"))
       .def(
-          "set_place",
-          [](Corpus& c, std::size_t first, std::size_t all) {
-            if (first > all || c.sentences() > all - first) {
-              throw std::invalid_argument("the larger corpus is smaller than its part");
+          "set_weights",
+          [](Corpus& c, const std::vector<double>& weights) {
+            if (weights.size() != c.sentences()) {
+              throw std::invalid_argument(std::to_string(weights.size()) + " weights for " +
+                                          std::to_string(c.sentences()) + " sentences");
             }
-            c.set_place(first, all);
+            for (const double w : weights) {
+              if (!(w > 0 && std::isfinite(w))) {
+                throw std::invalid_argument("the weight of a sentence must be finite and > 0");
+              }
+            }
+            c.set_weights(weights);
           },
-          nb::arg("first"), nb::arg("all"))
+          nb::arg("weights"))
+      .def_prop_ro("weights", &Corpus::weights)
+      .def("fingerprints", [](const Corpus& c) { return to_bytes(c.fingerprints()); })
+      .def(
+          "set_folds",
+          [](Corpus& c, nb::handle folds) {
+            const Bytes bytes(folds);
+            const auto given = bytes.as<std::uint8_t>("folds");
+            if (given.size() != c.sentences() ||
+                std::any_of(given.begin(), given.end(), [](auto k) { return k >= kFolds; })) {
+              throw std::invalid_argument("the folds do not fit the sentences");
+            }
+            c.set_folds({given.begin(), given.end()});
+          },
+          nb::arg("folds"))
       .def(
           "to_iobes",
           [](Corpus& c, std::size_t column, const std::string& unknown) {
@@ -224,6 +245,22 @@ void bind_text(nb::module_& m) {
             return to_bytes(c.columns()[column].cell);
           },
           nb::arg("column"));
+
+  m.def(
+      "copies_of",
+      [](const std::vector<double>& weights) {
+        std::vector<std::uint32_t> copies;
+        for (const double weight : weights) copies.push_back(copies_of(weight));
+        return copies;
+      },
+      nb::arg("weights"));
+  m.def(
+      "folds_of",
+      [](nb::handle fingerprints) {
+        const Bytes bytes(fingerprints);
+        return to_bytes(folds_of(bytes.as<std::uint64_t>("fingerprints")));
+      },
+      nb::arg("fingerprints"));
 
   m.def(
       "checksum",

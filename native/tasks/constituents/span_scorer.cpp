@@ -131,7 +131,7 @@ FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<co
         [&](std::size_t block, std::size_t i, std::size_t k, std::size_t j, std::size_t) {
           keys.clear();
           site_features(features, block, i, k, j, keys);
-          for (const std::uint64_t key : keys) counted.add(key);
+          for (const std::uint64_t key : keys) counted.add(key, sentences[e].copies);
         },
         [](auto...) {}, [](auto...) {});
   }

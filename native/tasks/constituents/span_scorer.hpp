@@ -22,6 +22,7 @@ namespace structlearn::text {
 struct TreeInput {
   TreeTokens tokens;
   std::vector<std::uint32_t> tag;  // its number among the known tags, the last for others
+  std::uint32_t copies = 1;        // how often it counts
 };
 
 // The features of a span or split as a part of one of the blocks, in the order of their templates.

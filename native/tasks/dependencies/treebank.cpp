@@ -111,7 +111,11 @@ std::vector<std::string> relation_names(const Corpus& corpus) {
   const Column& column = corpus.columns()[kDeprel];
   std::vector<std::pair<std::int64_t, std::string>> count(column.strings.size());
   for (std::uint32_t i = 0; i < count.size(); ++i) count[i].second = column.strings[i];
-  for (const std::uint32_t cell : column.cell) --count[cell].first;
+  for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+    for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
+      count[column.cell[t]].first -= corpus.copies(s);
+    }
+  }
   std::sort(count.begin(), count.end());
   std::vector<std::string> names;
   for (auto& [minus, name] : count) {

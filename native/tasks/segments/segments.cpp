@@ -317,7 +317,8 @@ void SegmentVocabulary::add(SegmentExtractor& extractor, const Corpus& corpus,
     extractor.keys(s, keys);
     for_segments(corpus, s, starts, [&](std::size_t b, std::size_t e) {
       if (e - b > extractor.max_length()) throw std::invalid_argument("a segment is too long");
-      for_keys(keys, b, e, extractor.max_length(), [&](std::uint64_t key) { index_.add(key); });
+      for_keys(keys, b, e, extractor.max_length(),
+               [&](std::uint64_t key) { index_.add(key, corpus.copies(s)); });
     });
   }
 }

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import copy
 import inspect
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..estimators.learning import learn
-from ..estimators.outputs import as_outputs, class_weight_table, find_classes, sort_classes
+from ..estimators.outputs import (
+    as_outputs,
+    check_sample_weight,
+    class_weight_table,
+    find_classes,
+    refuse_no_weight,
+    sort_classes,
+    whole_copies,
+    with_present,
+)
 from ..estimators.preparation import Frame, Prepared, make_encoder, make_structure
 from ..estimators.preparation import prepare as prepare_examples
-from ..estimators.weights import count_classes
 from ..exceptions import CapabilityError
 from ..features.encoder import ExampleEncoder, len_or_rows
 from ..features.tokens import TokenEncoder
@@ -34,9 +43,7 @@ def example_shards(X: Any, y: Any, sample_weight: Any, n: int | None) -> list[Li
         raise ValueError("X is empty: at least one example is needed")
     if y is None or len_or_rows(y) != total:
         raise ValueError("y is needed: one output for each example of X")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight is not None and weight.shape != (total,):
-        raise ValueError(f"sample_weight must have shape ({total},), got {weight.shape}")
+    weight = check_sample_weight(sample_weight, total)
     shards = []
     for begin, end in pairwise(list_ends(total, 0 if n else pickled_size(X, total), n)):
         which = slice(begin, end)
@@ -57,10 +64,13 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
     vars(options).clear()
     vars(options).update({**estimator.get_params(deep=False), "callbacks": None})
     held = crew.files().then(_examples)
+    present = held.each(_has_weight)
+    refuse_no_weight(sum(present))
+    crew.keep([k for k, some in enumerate(present) if some])
     names: _Names = held.sum(_read_names, options)
     frame = names.frame(estimator)
     layouts = held.each(_read_layout, options, frame)
-    counts = np.sum([counted for _, counted in layouts], axis=0)
+    counts = np.sum([totals for _, totals in layouts], axis=0)
     frame.layout = _joined_layout([layout for layout, _ in layouts])
     if isinstance(estimator.class_weight, str):
         table = class_weight_table(estimator.class_weight, frame.classes, counts)
@@ -75,10 +85,10 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
         frame.classes,
         frame.layout,
         problem,  # type: ignore[arg-type]
+        counts,
         columns=frame.columns,
     )
     estimator._accept(prepared, training)
-    estimator.class_count_ = counts.astype(np.int64)
 
 
 def _over_shards(estimator: Any) -> Any:
@@ -148,7 +158,11 @@ class _Names:
 
 def _examples(shard: ListShard, number: int) -> tuple[Any, Any, Any]:
     X, y, weight = shard.examples()
-    return X, y, weight
+    return X, y, check_sample_weight(weight, len_or_rows(X))
+
+
+def _has_weight(shard: tuple[Any, Any, Any], number: int) -> bool:
+    return shard[2] is None or bool(shard[2].any())
 
 
 def _read(options: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
@@ -161,7 +175,11 @@ def _read(options: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
 
 
 def _read_names(shard: tuple[Any, Any, Any], number: int, options: Any) -> _Names:
-    X, columns, y = _read(options, shard[0], shard[1])
+    return with_present(partial(_names_of, options), *shard)
+
+
+def _names_of(options: Any, X: Any, y: Any, weights: Any) -> _Names:
+    X, columns, y = _read(options, X, y)
     structure = make_structure(options.structure, X, y)
     encoder = make_encoder(options, structure)
     encoder.min_count = 0  # rare in all shards are those that all have seen too few times
@@ -169,15 +187,22 @@ def _read_names(shard: tuple[Any, Any, Any], number: int, options: Any) -> _Name
     found = _Names(encoder, find_classes(structure, y) if structure.has_labels else None, columns)
     for name, reader in encoder.encoders.items():
         if isinstance(reader, TokenEncoder):
-            indices: Any = examples.blocks[name].indices
-            times = np.bincount(indices, minlength=reader.n_features).tolist()
+            rows: Any = examples.blocks[name]
+            each = None
+            if weights is not None:
+                sites = np.repeat(whole_copies(weights), np.diff(rows.site_ptr))
+                each = np.repeat(sites, np.diff(rows.indptr))
+            times = np.bincount(rows.indices, each, minlength=reader.n_features).tolist()
             found.counts[name] = dict(zip(reader.vocabulary.names(), times, strict=True))
     return found
 
 
 def _prepare(options: Any, shard: tuple[Any, Any, Any], frame: Frame) -> Prepared:
-    X, _, y = _read(options, shard[0], shard[1])
-    return prepare_examples(options, X, y, shard[2], known=frame)
+    def prepare(X: Any, y: Any, weights: Any) -> Prepared:
+        X, _, y = _read(options, X, y)
+        return prepare_examples(options, X, y, weights, known=frame)
+
+    return with_present(prepare, *shard)
 
 
 def _read_layout(
@@ -186,9 +211,7 @@ def _read_layout(
     plain = copy.copy(options)
     plain.class_weight = None
     prepared = _prepare(plain, shard, frame)
-    gold = prepared.problem.gold
-    assert gold is not None
-    return prepared.layout, count_classes(gold, len(frame.classes))
+    return prepared.layout, prepared.class_count
 
 
 def _make_problem(shard: tuple[Any, Any, Any], number: int, options: Any, frame: Frame) -> Any:

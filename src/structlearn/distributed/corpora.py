@@ -15,7 +15,7 @@ from ..exceptions import FileError
 from ..text.corpus import Corpus, column_names, find_column
 from .crew import Crew, Held
 
-__all__ = ["ShardedCorpus", "by_shard", "read_corpora", "sentence_weights"]
+__all__ = ["ShardedCorpus", "by_shard", "present_weights", "read_corpora"]
 
 
 class _Facts(NamedTuple):
@@ -24,18 +24,27 @@ class _Facts(NamedTuple):
     n_sentences: int
     n_tokens: int
     path: str
+    weights: list[float]
 
 
-def read_corpora(crew: Crew, read: Callable[..., Corpus], *args: Any) -> ShardedCorpus:
+def read_corpora(
+    crew: Crew, read: Callable[..., Corpus], *args: Any, sample_weight: Any = None
+) -> ShardedCorpus:
     """Return the corpus that the shards of a crew make up.
 
     Parameters
     ----------
     read : callable
         Gives the corpus of a shard, from the shard, its number and the arguments.
+    sample_weight : array of shape (n_sentences,), optional
+        Sentences of weight 0 are left out, and so are shards that have no others.
     """
     held = crew.files().then(read, *args)
     facts: list[_Facts] = held.each(_facts)
+    if sample_weight is not None:
+        weights = present_weights(crew, sample_weight, [one.n_sentences for one in facts])
+        held = held.then(_weighted, weights)
+        facts = held.each(_facts)
     first = facts[0]
     for one in facts:
         if (one.format, one.n_columns) != (first.format, first.n_columns):
@@ -44,14 +53,17 @@ def read_corpora(crew: Crew, read: Callable[..., Corpus], *args: Any) -> Sharded
                 f"{one.format} with {one.n_columns} columns, where {first.path} is {first.format} "
                 f"with {first.n_columns}",
             )
-    return ShardedCorpus(held.then(_placed, [one.n_sentences for one in facts]), facts)
+    return ShardedCorpus(held, facts)
 
 
-def sentence_weights(sample_weight: Any, n: int) -> Any:
-    """Return the weights of all sentences, None where they weigh the same."""
-    weights = check_sample_weight(sample_weight, n)
+def present_weights(crew: Crew, sample_weight: Any, sizes: list[int]) -> list[Any]:
+    """Return the weights of each shard's examples; shards without any above 0 leave the crew."""
+    weights = check_sample_weight(sample_weight, sum(sizes))
     refuse_no_weight(weights)
-    return weights
+    shards = by_shard(weights, sizes)
+    kept = [k for k, part in enumerate(shards) if part is None or part.any()]
+    crew.keep(kept)
+    return [shards[k] for k in kept]
 
 
 def by_shard(weights: Any, sizes: list[int]) -> list[Any]:
@@ -75,11 +87,16 @@ class ShardedCorpus:
     def __init__(self, held: Held, facts: list[_Facts]) -> None:
         self.held, self._facts = held, facts
         self._lexica: list[tuple[_core.Lexicon, CountedLexicon]] = []
+        self._in_folds = False
         self.format, self.n_columns = facts[0].format, facts[0].n_columns
         self.path = facts[0].path if len(facts) == 1 else f"{facts[0].path} and others"
         self.sentences = [one.n_sentences for one in facts]
         self.tokens = [one.n_tokens for one in facts]
         self.n_tokens = sum(self.tokens)
+        #: Weights of all sentences; None: all 1.
+        self.sample_weight = None
+        if facts[0].weights:
+            self.sample_weight = np.concatenate([one.weights for one in facts])
 
     def __len__(self) -> int:
         return sum(self.sentences)
@@ -125,6 +142,12 @@ class ShardedCorpus:
         self, column: int, functions: list[Any], target: int, unknown: str, types: bool
     ) -> _core.Lexicon:
         """Count the labels of words; see :meth:`~structlearn.text.Corpus.lexicon`."""
+        if not self._in_folds:
+            # Lexica leave out the fold that a sentence is in: folds are those of the whole corpus.
+            folds = _core.folds_of(b"".join(self.held.each(_fingerprints)))
+            self.held = self.held.then(_in_folds, by_shard(np.frombuffer(folds, np.uint8),
+                                                           self.sentences))  # fmt: skip
+            self._in_folds = True
         found: CountedLexicon = self.held.sum(_lexicon, column, functions, target, unknown, types)
         self._lexica.append((found.lexicon(), found))
         return self._lexica[-1][0]
@@ -153,12 +176,21 @@ class CountedLexicon:
 
 def _facts(corpus: Corpus, number: int) -> _Facts:
     path = corpus.path or f"shard {number}"
-    return _Facts(corpus.format, corpus.n_columns, len(corpus), corpus.n_tokens, path)
+    return _Facts(
+        corpus.format, corpus.n_columns, len(corpus), corpus.n_tokens, path, corpus.weights
+    )
 
 
-def _placed(corpus: Corpus, number: int, sentences: list[int]) -> Corpus:
-    # Lexica leave out the fold that a sentence is in, and folds are those of the whole corpus.
-    corpus.core.set_place(sum(sentences[:number]), sum(sentences))
+def _weighted(corpus: Corpus, number: int, weights: list[Any]) -> Corpus:
+    return corpus.weighted(weights[number].tolist())
+
+
+def _fingerprints(corpus: Corpus, number: int) -> bytes:
+    return corpus.core.fingerprints()
+
+
+def _in_folds(corpus: Corpus, number: int, folds: list[Any]) -> Corpus:
+    corpus.core.set_folds(folds[number].tobytes())
     return corpus
 
 

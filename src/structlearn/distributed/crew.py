@@ -224,6 +224,15 @@ class Crew:
         """Return a new stage."""
         return Held(self, Stage(next(self._numbers), before, make, self.store(args)))
 
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Leave out all other shards; those that stay get new numbers, and are read again."""
+        if len(numbers) < len(self.shards):
+            self.shards = [self.shards[k] for k in numbers]
+            self._forget()
+
+    def _forget(self) -> None:
+        self._holder.keep(())
+
     def store(self, args: tuple[Any, ...]) -> Any:
         """Put arguments where every worker can get them."""
         return args

@@ -45,8 +45,8 @@ def fit_dependencies(
     if format not in (None, "conllu"):
         raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
     held_out = None if dev is None else parser._treebank(dev, None, format, "the dev corpus")
-    corpus = read_corpora(crew, _read, bool(parser.gold_tags))
-    weights = parser._weights(corpus, sample_weight)
+    corpus = read_corpora(crew, _read, bool(parser.gold_tags), sample_weight=sample_weight)
+    weights = parser._loss_weights(corpus, corpus.sample_weight)
     model, learned = _ShardedFitting(parser._plain(), corpus, held_out, weights).run()
     parser._accept(model, learned, held_out)
 
@@ -55,9 +55,9 @@ class _ShardedFitting(ParserFitting):
     corpus: Any
 
     def __init__(
-        self, parser: Any, corpus: ShardedCorpus, dev: Corpus | None, sample_weight: Any
+        self, parser: Any, corpus: ShardedCorpus, dev: Corpus | None, loss_weight: Any
     ) -> None:
-        super().__init__(parser, corpus, dev, sample_weight)  # type: ignore[arg-type]
+        super().__init__(parser, corpus, dev, loss_weight)  # type: ignore[arg-type]
 
     def check_trees(self) -> None:
         """Do nothing: shards have checked theirs."""
@@ -78,7 +78,7 @@ class _ShardedFitting(ParserFitting):
         self.treebank: Any = _Relations(labels, sets)
         banks = banks.then(_with_sets, sets.stored())
         with Meter("learning which heads are likely", shown=bool(p.verbose)):
-            weights = by_shard(self.sample_weight, corpus.sentences)
+            weights = by_shard(self.loss_weight, corpus.sentences)
             self._pruning = ShardedProblem(banks.then(_pruner, self.bits, weights), corpus.tokens)
             self.pruner = self._pruner()
         self._pruning.held.release(before=False)

@@ -16,7 +16,7 @@ from ..problem import Problem
 from ..tasks.images.fitting import ImageFitting, pixel_features
 from ..tasks.images.gallery import Gallery
 from ..tasks.images.model import one_blas_thread
-from .corpora import by_shard, sentence_weights
+from .corpora import by_shard, present_weights
 from .crew import Crew, Held
 from .problem import ShardedProblem
 from .shards import ListShard, list_ends
@@ -51,14 +51,19 @@ def fit_images(
     segmenter._check()
     plain = segmenter._plain()
     examples = crew.files().then(_read)
+    sizes, weights = [shard.size for shard in crew.shards], None
+    if sample_weight is not None:
+        parts = present_weights(crew, sample_weight, sizes)
+        examples = examples.then(_present, parts)
+        sizes = [int((part > 0).sum()) for part in parts]
+        weights = np.concatenate([part[part > 0] for part in parts])
     masks = list(chain.from_iterable(examples.each(_mask_values)))
     coding = MaskCoding.fit(masks, segmenter._names(), segmenter.void)
     held_out = None if dev is None else read_examples(dev)
     gold = None if held_out is None else [coding.encode(e.mask, unseen=True) for e in held_out]
-    weights = sentence_weights(sample_weight, len(masks))
     held = examples.then(_gallery, coding, pixel_features(plain), crew.threads)
     with one_blas_thread():  # puts the limits of this process back
-        gallery = _ShardedGallery(held, [shard.size for shard in crew.shards])
+        gallery = _ShardedGallery(held, sizes)
         examples.release()
         found = ImageFitting(plain, gallery, coding, weights).run(held_out, gold)
     segmenter._accept(*found)
@@ -75,9 +80,9 @@ class _ShardedGallery:
         """Return the (n, K) numbers of pixels of each class."""
         return np.concatenate(self.held.each(_class_counts, n_classes))
 
-    def contrast_sums(self) -> tuple[Any, int]:
+    def contrast_sums(self, copies: list[int]) -> tuple[Any, int]:
         """Return the sums over all images."""
-        sums, count = self.held.sum(_contrast_sums)
+        sums, count = self.held.sum(_contrast_sums, self._parts(copies))
         return sums, count
 
     def sample(self, chosen: list[Any]) -> list[Any]:
@@ -110,6 +115,10 @@ def _read(shard: ListShard, number: int) -> list[Example]:
     return read_examples(shard.examples())
 
 
+def _present(examples: list[Example], number: int, weights: list[Any]) -> list[Example]:
+    return [e for e, weight in zip(examples, weights[number], strict=True) if weight]
+
+
 def _mask_values(examples: list[Example], number: int) -> list[RawMask]:
     return [e.mask._replace(values=np.unique(e.mask.values)) for e in examples]
 
@@ -130,8 +139,8 @@ def _class_counts(gallery: Gallery, number: int, n_classes: int) -> Any:
     return gallery.class_counts(n_classes)
 
 
-def _contrast_sums(gallery: Gallery, number: int) -> tuple[Any, int]:
-    return gallery.contrast_sums()
+def _contrast_sums(gallery: Gallery, number: int, copies: list[list[int]]) -> tuple[Any, int]:
+    return gallery.contrast_sums(copies[number])
 
 
 def _sample(gallery: Gallery, number: int, chosen: list[Any]) -> list[Any]:

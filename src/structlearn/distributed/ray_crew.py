@@ -154,6 +154,11 @@ class RayCrew(Crew):
         """Put arguments into the object store, once for all workers."""
         return ray.put(args)
 
+    def _forget(self) -> None:
+        for actor in self._actors.values():
+            actor.keep.remote([])
+        self.owner = {}
+
     # -- workers --------------------------------------------------------------------------------
 
     def _hire(self) -> None:

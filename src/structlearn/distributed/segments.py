@@ -17,7 +17,7 @@ from ..tasks.segments.fitting import SegmentFitting, check_chunk_labels
 from ..tasks.tagging.problem import LabelProblem, Weighted
 from ..text.corpus import Corpus
 from .constituents import Keys
-from .corpora import CountedLexicon, ShardedCorpus, by_shard
+from .corpora import CountedLexicon, ShardedCorpus
 from .problem import ShardedProblem
 
 __all__ = ["ShardedSegmentFitting"]
@@ -31,13 +31,12 @@ class ShardedSegmentFitting(SegmentFitting):
     tagger : SegmentTagger
         Read only: its parameters.
     corpus : ShardedCorpus
-    sample_weight : array of shape (n_sentences,), optional
     """
 
     corpus: Any
 
-    def __init__(self, tagger: Any, corpus: ShardedCorpus, sample_weight: Any = None) -> None:
-        super().__init__(tagger, corpus, sample_weight)  # type: ignore[arg-type]
+    def __init__(self, tagger: Any, corpus: ShardedCorpus) -> None:
+        super().__init__(tagger, corpus)  # type: ignore[arg-type]
 
     def look_at_labels(self) -> None:
         """Find out the labels and the longest segment of all shards."""
@@ -94,7 +93,7 @@ class _Labels(NamedTuple):
 
     longest: int
     n_cut: int
-    times: Counter[str]  # tokens of each kind
+    times: Counter[str]  # how much the tokens of each kind weigh
 
 
 class _Reader(SegmentFitting):
@@ -111,7 +110,6 @@ class _Reader(SegmentFitting):
         self.keys = b""
         self.n_features = 0
         self.seen: Any = None
-        self.weights = by_shard(fitting.sample_weight, fitting.corpus.sentences)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}
@@ -134,17 +132,15 @@ class _Reader(SegmentFitting):
         vocabulary.add_counts(self.keys, once)
         return vocabulary.rows(self.extractor(corpus))
 
-    def problem(  # type: ignore[override]
-        self, corpus: Corpus, sample_weight: Any = None
-    ) -> LabelProblem:
+    def problem(self, corpus: Corpus) -> LabelProblem:  # type: ignore[override]
         """Return the problem of a shard."""
-        self.sample_weight = sample_weight
+        self.corpus = corpus
         self.outputs, _ = self.segments_of(corpus)
         marks = self._marks(self.outputs)
         weighted = self._weighted(self.rows(corpus), marks)
         if self.seen is not None:
             weighted = Weighted(weighted.rows, *self.seen)
-        return self.label_problem(weighted, marks)
+        return self.label_problem(weighted, marks, self.sample_weight)
 
 
 def _look(corpus: Corpus, number: int, target: int, max_length: int | None, usual: int) -> _Labels:
@@ -153,9 +149,9 @@ def _look(corpus: Corpus, number: int, target: int, max_length: int | None, usua
     kept = max_length or usual
     found = [to_segments(labels, kept) for labels in corpus.column(target)]
     times = Counter[str]()
-    for row, _ in found:
+    for (row, _), weight in zip(found, corpus.weights or [1.0] * len(found), strict=True):
         for start, end, kind in row:
-            times[kind] += end - start
+            times[kind] += weight * (end - start)  # type: ignore[assignment]
     return _Labels(longest, sum(cut for _, cut in found), times)
 
 
@@ -181,4 +177,4 @@ def _find_names(
 
 
 def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> LabelProblem:
-    return reader.problem(corpus, reader.weights[number])
+    return reader.problem(corpus)

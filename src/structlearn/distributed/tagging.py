@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..tasks.tagging.targets import check_legal
 from ..tasks.tagging.token_fitting import TokenFitting
 from ..text.corpus import Corpus
 from ..text.templates import FeatureTemplates
-from .corpora import ShardedCorpus, by_shard
+from .corpora import ShardedCorpus
 from .problem import ShardedProblem
 
 __all__ = ["ShardedTokenFitting"]
@@ -34,21 +35,13 @@ class ShardedTokenFitting(TokenFitting):
     tagger : Tagger
         Read only: its parameters.
     corpus : ShardedCorpus
-    sample_weight : array of shape (n_sentences,), optional
     keep : bool
         The corpus is needed afterwards.
     """
 
     corpus: Any
 
-    def __init__(
-        self,
-        tagger: Any,
-        corpus: ShardedCorpus,
-        sample_weight: Any = None,
-        *,
-        keep: bool = False,
-    ) -> None:
+    def __init__(self, tagger: Any, corpus: ShardedCorpus, *, keep: bool = False) -> None:
         self.keep = keep
         if tagger.learner == "hmm":
             raise CapabilityError(
@@ -59,7 +52,7 @@ class ShardedTokenFitting(TokenFitting):
                 "candidates are chosen on one machine; over shards all labels are considered at "
                 "each token: use candidates=0"
             )
-        super().__init__(tagger, corpus, None, sample_weight)  # type: ignore[arg-type]
+        super().__init__(tagger, corpus)  # type: ignore[arg-type]
 
     def _reader(self, **more: Any) -> _Reader:
         corpus, templates = self.corpus, self.templates.copy()
@@ -100,7 +93,6 @@ class ShardedTokenFitting(TokenFitting):
         reader = self._reader(
             vocabulary_parts=frozen, forbid=forbid, class_weight=self._class_weight()
         )
-        reader.sample_weight = by_shard(self.sample_weight, self.corpus.sentences)
         if vocabulary.pair_size:
             n = len(self.labels) ** 2
             reader.pairs = joined_rows(held.each(_seen_pairs, reader), vocabulary.pair_size + 1, n)
@@ -122,9 +114,9 @@ class ShardedTokenFitting(TokenFitting):
             return given
         from ..estimators.outputs import class_weight_table
 
-        counts = self.corpus.counts(self.target)
+        totals: Counter[str] = self.corpus.held.sum(_label_totals, self.target)
         table = class_weight_table(
-            given, np.array(self.labels), np.array([counts.get(k, 0) for k in self.labels])
+            given, np.array(self.labels), np.array([totals[k] for k in self.labels])
         )
         assert table is not None
         return dict(zip(self.labels, table.tolist(), strict=True))
@@ -167,7 +159,6 @@ class _Reader:
 
     forbid: Any = None
     class_weight: Any = None
-    sample_weight: Any = None
     vocabulary_parts: Any = None
     pairs: Any = None
 
@@ -277,9 +268,19 @@ def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> TokenProblem:
         reader.order,
         reader.forbid,
         reader.class_weight,
-        reader.sample_weight[number],
+        np.array(corpus.weights) if corpus.weights else None,
         pairs=reader.pairs,
     )
+
+
+def _label_totals(corpus: Corpus, number: int, target: int) -> Counter[str]:
+    """Return how much the tokens of each label weigh."""
+    totals: Counter[str] = Counter()
+    weights = corpus.weights or [1.0] * len(corpus)
+    for labels, weight in zip(corpus.column(target), weights, strict=True):
+        for label in labels:
+            totals[label] += weight  # type: ignore[assignment]
+    return totals
 
 
 def _names(

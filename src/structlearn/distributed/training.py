@@ -209,27 +209,27 @@ def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
 
 
 def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
-    from .corpora import read_corpora, sentence_weights
+    from .corpora import read_corpora
     from .tagging import ShardedTokenFitting
 
     tagger._check()
-    corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
+    chosen = _token_format(crew, format)
+    corpus = read_corpora(crew, read_tokens, chosen, sample_weight=sample_weight)
     held_out = tagger._read_dev(dev, corpus, format)
-    weights = sentence_weights(sample_weight, len(corpus))
-    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus, weights), held_out)
+    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), held_out)
 
 
 def _fit_segments(
     tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
 ) -> None:
-    from .corpora import read_corpora, sentence_weights
+    from .corpora import read_corpora
     from .segments import ShardedSegmentFitting
 
     tagger._check()
-    corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
+    chosen = _token_format(crew, format)
+    corpus = read_corpora(crew, read_tokens, chosen, sample_weight=sample_weight)
     held_out = tagger._read_dev(dev, corpus, format)
-    weights = sentence_weights(sample_weight, len(corpus))
-    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus, weights), held_out)
+    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus), held_out)
 
 
 def _token_format(crew: Crew, format: str | None) -> str | None:

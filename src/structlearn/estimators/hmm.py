@@ -25,7 +25,15 @@ from .emissions import (
 )
 from .looking import Explained
 from .observations import Reader, TokenReader, VectorReader, has_vectors
-from .outputs import as_outputs, check_sample_weight, find_classes, read_outputs, sort_classes
+from .outputs import (
+    as_outputs,
+    find_classes,
+    lacks_examples,
+    read_outputs,
+    reread,
+    sort_classes,
+    with_present,
+)
 from .predictor import chunks
 
 __all__ = ["HMM"]
@@ -150,20 +158,23 @@ class HMM(Explained):
         y : list of label sequences
             None is an unknown label.
         sample_weight : array of shape (n,), optional
-            Weight 2 is the same as the example twice.
+            Weight 2 is the same as the example twice, weight 0 as without it.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, columns = read_tables(self, X, None)
-        reader = self._new_reader(X)
-        observed, ptr = reader.read(X)
-        outputs = as_outputs(y, len(ptr) - 1)
-        classes = find_classes(Chain(), outputs)
-        counts = self._count(observed, ptr, outputs, classes, sample_weight)
-        self._accept(reader, classes, *counts, columns)
+
+        def count(X: Any, y: Any, weights: Array | None) -> Any:
+            X, columns = read_tables(self, X, None)
+            reader = self._new_reader(X)
+            observed, ptr = reader.read(X)
+            outputs = as_outputs(y, len(ptr) - 1)
+            classes = find_classes(Chain(), outputs)
+            return reader, classes, *self._count(observed, ptr, outputs, classes, weights), columns
+
+        self._accept(*with_present(count, reread(X), reread(y), sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMM:
@@ -173,8 +184,14 @@ class HMM(Explained):
         ----------
         classes : list of labels
             All labels that will ever occur; needed at the first call.
+        sample_weight : array of shape (n,), optional
+            As for :meth:`fit`. A batch without examples, or with weights of 0 alone, changes
+            nothing.
         """
         self._check_parameters()
+        X, y = reread(X), reread(y)
+        if lacks_examples(X, y, sample_weight):
+            return self
         first = not hasattr(self, "_label_counts")
         if first and classes is None:
             raise ValueError("the first call of partial_fit needs classes, the list of all labels")
@@ -186,25 +203,28 @@ class HMM(Explained):
                 f"and is now {self.order}"
             )
         known = sort_classes(set(classes)) if first else self.classes_
-        X, columns = read_tables(self, X, None if first else self._columns)
-        reader = self._new_reader(X) if first else self._reader
-        observed, ptr = reader.read(X)
-        labels, emitted = self._count(observed, ptr, y, known, sample_weight)
+
+        def count(X: Any, y: Any, weights: Array | None) -> Any:
+            X, columns = read_tables(self, X, None if first else self._columns)
+            reader = self._new_reader(X) if first else self._reader
+            observed, ptr = reader.read(X)
+            return reader, *self._count(observed, ptr, y, known, weights), columns
+
+        reader, labels, emitted, columns = with_present(count, X, y, sample_weight)
         if not first:
             labels, emitted = self._label_counts + labels, self._emission_counts + emitted
         self._accept(reader, known, labels, emitted, columns)
         return self
 
     def _count(
-        self, observed: Any, ptr: Indices, y: Any, classes: npt.NDArray[Any], sample_weight: Any
+        self, observed: Any, ptr: Indices, y: Any, classes: npt.NDArray[Any], weights: Array | None
     ) -> tuple[_LabelCounts, Any]:
         gold = read_outputs(Chain(), y, classes, np.diff(ptr).tolist()).labels
-        weights = check_sample_weight(sample_weight, len(ptr) - 1)
         if weights is None:
             weights = np.ones(len(ptr) - 1)
         each = np.repeat(weights, np.diff(ptr))
         counts = _LabelCounts.of(gold, ptr, each, len(classes), int(self.order))
-        known = np.flatnonzero((gold >= 0) & (each > 0))
+        known = np.flatnonzero(gold >= 0)
         seen = (gold[known], each[known], len(classes))
         if isinstance(observed, list):
             return counts, WordCounts.of([observed[i] for i in known], *seen)
@@ -220,7 +240,7 @@ class HMM(Explained):
     ) -> None:
         """Turn counts into probabilities, and make them the estimator's own all at once."""
         if not labels.windows[0].any():
-            raise ValueError("nothing can be counted: no known label has a weight above 0")
+            raise ValueError("nothing can be counted: every label is unknown (None)")
         emissions: Any
         if isinstance(emitted, WordCounts):
             emissions = CategoricalEmissions(

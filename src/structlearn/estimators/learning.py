@@ -26,6 +26,7 @@ from ..structures.threads import n_threads
 from .checkpoint import Checkpoint, check_path, identity
 from .declared import check_number
 from .latent import LATENT, around, fills_in, random_start
+from .outputs import refuse_no_weight
 
 __all__ = ["Kept", "Parameters", "check_parameters", "learn", "warn_unless_converged"]
 
@@ -202,6 +203,7 @@ def learn(
     Training
         With ``solver``: the one that "auto" was.
     """
+    refuse_no_weight(problem.total_weight)
     partial = bool(problem.partial.any())
     settings = Settings(
         margin=float(parameters.margin),

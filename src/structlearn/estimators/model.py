@@ -23,7 +23,7 @@ from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .looking import Contributions
-from .outputs import reread, sort_classes
+from .outputs import lacks_examples, reread, sort_classes, with_present
 from .predictor import chunks
 from .preparation import (
     Before,
@@ -37,7 +37,7 @@ from .preparation import (
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
 from .summary import summary_html
-from .weights import count_classes, label_weights, pair_weights, weight_contributions
+from .weights import label_weights, pair_weights, weight_contributions
 
 __all__ = ["StructuredModel"]
 
@@ -314,7 +314,11 @@ class StructuredModel(Calibrated):
             features with each of them. A segmentation is a list of (start, end, label), end
             exclusive. Hidden states are sets as well: where y is "N", write {"N/0", "N/1"}.
         sample_weight : array of shape (n,), optional
-            Multiplies each example's loss; ≥ 0.
+            Multiplies each example's loss; ≥ 0. An example of weight k counts as k copies of it in
+            ``min_count`` and ``class_weight="balanced"`` too (fractions are rounded in
+            ``min_count``, to 1 at least), one of weight 0 as absent: the optimum is that of the
+            data with so many copies. Online learners make one step for k times the loss where
+            copies would have k steps.
 
         Returns
         -------
@@ -348,10 +352,15 @@ class StructuredModel(Calibrated):
         classes : list of labels
             All labels that will ever occur; needed at the first call, but for structures whose
             outputs have none.
+        sample_weight : array of shape (n,), optional
+            As for :meth:`fit`. A batch without examples, or with weights of 0 alone, changes
+            nothing.
         """
         self._check_parameters()
-        first = not hasattr(self, "_online")
         X, y = reread(X), reread(y)
+        if lacks_examples(X, y, sample_weight):
+            return self
+        first = not hasattr(self, "_online")
         labelled = make_structure(self.structure, X, y).has_labels
         if not labelled:
             classes = None
@@ -376,11 +385,9 @@ class StructuredModel(Calibrated):
     def _accept(self, prepared: Prepared, training: Training, continued: bool = False) -> None:
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
-        before = getattr(self, "class_count_", None) if continued else None
+        counts = prepared.class_count + (getattr(self, "class_count_", 0.0) if continued else 0.0)
         self._hold(prepared, training.weights, history, training.objective, training.gap)
-        gold = prepared.problem.gold
-        if gold is not None:
-            self.class_count_ = count_classes(gold, len(self.classes_), before)
+        self.class_count_ = counts
         self.solver_ = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS.get(training.solver)
@@ -454,14 +461,16 @@ class StructuredModel(Calibrated):
         before: Before | None = None,
         known: Frame | None = None,
     ) -> Prepared:
-        structure = kind_of_structure(self.structure)
-        X, y = reread(X), reread(y)
-        X, columns = self._read_columns(X, structure, None if before is None else self._columns)
-        if self._is_multiclass:
-            y = read_labels(self, y)
-        prepared = prepare(self, X, y, sample_weight, classes=classes, before=before, known=known)
-        prepared.columns = columns
-        return prepared
+        def read(X: Any, y: Any, weights: Vector | None) -> Prepared:
+            structure = kind_of_structure(self.structure)
+            X, columns = self._read_columns(X, structure, None if before is None else self._columns)
+            if self._is_multiclass:
+                y = read_labels(self, y)
+            prepared = prepare(self, X, y, weights, classes=classes, before=before, known=known)
+            prepared.columns = columns
+            return prepared
+
+        return with_present(read, reread(X), reread(y), sample_weight)
 
     def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
         """Return X without data frames, and the names of its columns; ``known``: those of fit."""

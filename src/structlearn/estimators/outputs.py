@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import _safe_indexing
 
+from .. import _core
 from ..features.arrays import as_floats
+from ..features.encoder import is_empty, len_or_rows
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 
 __all__ = [
     "check_sample_weight",
+    "class_totals",
     "class_weight_table",
     "class_weights",
     "find_classes",
+    "lacks_examples",
     "read_outputs",
     "refuse_no_weight",
     "reread",
+    "whole_copies",
+    "with_present",
 ]
 
 Vector = npt.NDArray[np.float64]
+Made = TypeVar("Made")
 
 
 def reread(given: Any) -> Any:
@@ -268,28 +276,77 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
     return weights
 
 
-def refuse_no_weight(weights: Vector | None) -> None:
-    """Refuse weights of examples that are all 0."""
-    if weights is not None and not weights.any():
+def refuse_no_weight(weights: Vector | float | None) -> None:
+    """Refuse weights of examples that are all 0, or their sum."""
+    if weights is not None and not np.any(weights):
         raise ValueError(
             "every example has weight 0, so nothing can be learned; sample_weight must not be "
             "zero everywhere, nor class_weight for all labels of y"
         )
 
 
-def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs) -> Vector | None:
+def with_present(
+    prepare: Callable[[Any, Any, Vector | None], Made], X: Any, y: Any, sample_weight: Any
+) -> Made:
+    """Return ``prepare(X, y, weights)`` of the examples of weight above 0: others are absent."""
+    if sample_weight is None:
+        return prepare(X, y, None)
+    weights = check_sample_weight(sample_weight, len_or_rows(X))
+    refuse_no_weight(weights)
+    assert weights is not None
+    if weights.all():
+        return prepare(X, y, weights)
+    at = np.flatnonzero(weights)
+    try:
+        return prepare(_safe_indexing(X, at), _safe_indexing(y, at), weights[at])
+    except Exception:
+        prepare(X, y, weights)  # names a bad example by its number in X
+        raise
+
+
+def lacks_examples(X: Any, y: Any, sample_weight: Any) -> bool:
+    """Tell whether a batch has no examples, or none of weight above 0."""
+    if is_empty(X) and is_empty(y):
+        return True
+    weights = check_sample_weight(sample_weight, len_or_rows(X))
+    return weights is not None and not weights.any()
+
+
+def whole_copies(sample_weight: Vector) -> npt.NDArray[np.int64]:
+    """Return how often examples count where occurrences are counted.
+
+    Weights as whole numbers, at least 1, so that weights of any scale leave no example out.
+    """
+    return np.array(_core.copies_of(sample_weight.tolist()), dtype=np.int64)
+
+
+def class_totals(gold: GoldOutputs, n_classes: int, sample_weight: Vector | None = None) -> Vector:
+    """Return the weight of all labels of each class; a set counts as an equal share of each."""
+    shares, rows = gold.shares(n_classes)
+    each = None if sample_weight is None else np.repeat(sample_weight, np.diff(gold.ptr))
+    known = rows >= 0
+    weights = None if each is None else each[known]
+    totals: Vector = np.bincount(rows[known], weights, minlength=len(shares)) @ shares
+    return totals
+
+
+def class_weights(
+    class_weight: Any,
+    classes: npt.NDArray[Any],
+    gold: GoldOutputs,
+    sample_weight: Vector | None = None,
+) -> Vector | None:
     """Return the mean class weight of each example's labels; for one label it is that label's.
 
-    A set of labels weighs as much as they do on average and, for "balanced", counts as an equal
-    share of each; unknown labels are left out.
+    A set of labels weighs as much as they do on average; unknown labels are left out.
     """
     if class_weight is None:
         return None
-    shares, rows = gold.shares(len(classes))
-    known = rows[rows >= 0]
-    counts = np.bincount(known, minlength=len(shares)) @ shares
-    table = class_weight_table(class_weight, classes, counts)
+    table = class_weight_table(
+        class_weight, classes, class_totals(gold, len(classes), sample_weight)
+    )
     assert table is not None
+    shares, rows = gold.shares(len(classes))
     means = np.ones(len(gold.ptr) - 1)
     weights = shares @ table
     for i in range(len(means)):
@@ -302,7 +359,7 @@ def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutput
 def class_weight_table(
     class_weight: Any, classes: npt.NDArray[Any], counts: npt.NDArray[Any]
 ) -> Vector | None:
-    """Return the weight of each class, or None; ``counts`` says how often each is there."""
+    """Return the weight of each class, or None; ``counts`` says how much of each is there."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):

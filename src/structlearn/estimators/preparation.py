@@ -34,13 +34,7 @@ from ..structures.trees.tree import Tree
 from .approximation import choose_likelihood, make_cone, without_tables
 from .constraints import constrain, split_constraints
 from .forbidding import put_masks
-from .outputs import (
-    check_sample_weight,
-    class_weights,
-    find_classes,
-    read_outputs,
-    refuse_no_weight,
-)
+from .outputs import class_totals, class_weights, find_classes, read_outputs, whole_copies
 
 __all__ = [
     "Before",
@@ -93,13 +87,15 @@ class Prepared(Frame):
     """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
 
     problem: ArrayProblem
+    #: How often each label is there, examples counted by their weights.
+    class_count: npt.NDArray[np.float64]
 
 
 def prepare(
     options: Any,
     X: Any,
     y: Any,
-    sample_weight: Any = None,
+    sample_weight: npt.NDArray[np.float64] | None = None,
     *,
     classes: Any = None,
     before: Before | None = None,
@@ -111,6 +107,9 @@ def prepare(
     ----------
     options : StructuredModel or Parameters
         Read only: its parameters.
+    sample_weight : array of shape (n,), optional
+        Above 0: a weight multiplies the loss of its example, which counts as so many copies where
+        features and classes are counted.
     classes : array or None
         The labels, where they are known beforehand; otherwise those of y.
     before : Before or None
@@ -126,7 +125,11 @@ def prepare(
         encoder = copy.deepcopy(before.encoder)  # a failure must not leave half a vocabulary
     else:
         encoder = make_encoder(options, structure)
-    examples = encoder.fit_transform(X) if known is None else encoder.transform(X)
+    if known is None:
+        copies = None if sample_weight is None else whole_copies(sample_weight)
+        examples = encoder.fit_transform(X, copies)
+    else:
+        examples = encoder.transform(X)
     if classes is None and structure.has_labels:
         classes = find_classes(structure, y)
         if before is not None:
@@ -141,11 +144,10 @@ def prepare(
     if known is None:
         structure = constrain(structure, options, classes)
     gold = read_outputs(structure, y, classes, label_sites(structure, examples))
-    weights = check_sample_weight(sample_weight, examples.n)
-    by_class = class_weights(options.class_weight, classes, gold)
+    weights = sample_weight
+    by_class = class_weights(options.class_weight, classes, gold, sample_weight)
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
-    refuse_no_weight(weights)
     if known is None or known.layout is None:
         layout, known_parts = _make_layout(options, structure, examples, gold, classes)
     else:
@@ -166,7 +168,8 @@ def prepare(
         likelihood,
         known_parts,
     )
-    return Prepared(encoder, structure, classes, layout, problem)
+    counts = class_totals(gold, len(classes), sample_weight)
+    return Prepared(encoder, structure, classes, layout, problem, counts)
 
 
 def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:

@@ -13,16 +13,9 @@ from ..problem.parts import PartVector
 from ..structures.parts import flatten
 from .looking import Contributions
 
-__all__ = ["count_classes", "label_weights", "pair_weights", "weight_contributions"]
+__all__ = ["label_weights", "pair_weights", "weight_contributions"]
 
 Vector = npt.NDArray[np.float64]
-
-
-def count_classes(gold: Any, n_classes: int, before: Any = None) -> npt.NDArray[np.int64]:
-    """Return how often each label occurs in gold outputs; ``before``: in earlier ones, added."""
-    labels = gold.labels[gold.labels >= 0]
-    counts = np.bincount(labels, minlength=n_classes).astype(np.int64)
-    return counts if before is None or len(before) != len(counts) else counts + before
 
 
 def label_weights(model: Any) -> tuple[Vector, Sequence[str]]:

@@ -37,8 +37,8 @@ class _Columns:
     def __init__(self) -> None:
         self.n_features = -1
 
-    def fit_transform(self, examples: list[Any], where: Where) -> FeatureRows:
-        """Learn the number of columns and return the rows."""
+    def fit_transform(self, examples: list[Any], where: Where, copies: Any = None) -> FeatureRows:
+        """Learn the number of columns and return the rows; nothing is counted."""
         if self.n_features < 0:
             self.n_features = int(np.shape(examples[0])[-1])
         if self.n_features > np.iinfo(np.int32).max:  # the core's numbers of features

@@ -8,6 +8,7 @@ from numbers import Complex
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..structures.base import Structure
 from .arrays import DenseEncoder, SparseEncoder, as_floats, is_sparse
@@ -51,15 +52,21 @@ class ExampleEncoder:
         self.min_count = min_count
         self.encoders: dict[str, BlockEncoder] = {}
 
-    def fit_transform(self, X: Any) -> Examples:
-        """Decide the kind of each block, learn vocabularies, and return the rows."""
-        return self._read(X, learn=True)
+    def fit_transform(self, X: Any, copies: npt.NDArray[np.int64] | None = None) -> Examples:
+        """Decide the kind of each block, learn vocabularies, and return the rows.
+
+        Parameters
+        ----------
+        copies : array of shape (n,), optional
+            How often each example counts.
+        """
+        return self._read(X, learn=True, copies=copies)
 
     def transform(self, X: Any) -> Examples:
         """Return the rows with the vocabularies as they are."""
         return self._read(X, learn=False)
 
-    def _read(self, X: Any, *, learn: bool) -> Examples:
+    def _read(self, X: Any, *, learn: bool, copies: Any = None) -> Examples:
         if isinstance(X, Examples):
             return X  # feature rows already: whoever made them has done the reading
         if self.single_site:
@@ -79,8 +86,11 @@ class ExampleEncoder:
             if encoder is None:
                 encoder = self.encoders[name] = self._new_encoder(values)
             values = [_prepare(encoder, v, i, name) for i, v in enumerate(values)]
-            read = encoder.fit_transform if learn else encoder.transform
-            blocks[name] = read(values, Where(name, self.single_site))
+            where = Where(name, self.single_site)
+            if learn:
+                blocks[name] = encoder.fit_transform(values, where, copies)
+            else:
+                blocks[name] = encoder.transform(values, where)
         if self.single_site:
             rows = blocks["label"]
             rows.site_ptr = np.arange(int(rows.site_ptr[-1]) + 1, dtype=np.int64)

@@ -61,15 +61,23 @@ class Contrast:
         return found
 
 
-def contrast_sums(images: Sequence[Floats]) -> tuple[Array, int]:
-    """Return sums of |Δ|² of the colours and of the blurred ones, and the number of pairs."""
+def contrast_sums(
+    images: Sequence[Floats], copies: Sequence[int] | None = None
+) -> tuple[Array, int]:
+    """Return sums of |Δ|² of the colours and of the blurred ones, and the number of pairs.
+
+    Parameters
+    ----------
+    copies : sequence of int, optional
+        How often each image counts.
+    """
     sums = np.zeros(2)
     count = 0
-    for image in images:
+    for image, times in zip(images, copies or [1] * len(images), strict=True):
         for k, colours in enumerate(_colours(image)):
             across, down = _squares(colours)
-            sums[k] += float(across.sum(dtype=np.float64) + down.sum(dtype=np.float64))
-        count += across.size + down.size
+            sums[k] += times * float(across.sum(dtype=np.float64) + down.sum(dtype=np.float64))
+        count += times * (across.size + down.size)
     return sums, count
 
 

@@ -46,12 +46,24 @@ class TokenEncoder:
         """Number of columns."""
         return len(self.vocabulary)
 
-    def fit_transform(self, examples: list[Any], where: Where) -> FeatureRows:
-        """Learn the vocabulary (further names where one exists) and return the rows."""
+    def fit_transform(
+        self, examples: list[Any], where: Where, copies: npt.NDArray[np.int64] | None = None
+    ) -> FeatureRows:
+        """Learn the vocabulary (further names where one exists) and return the rows.
+
+        Parameters
+        ----------
+        copies : array, optional
+            How often each example counts, or each token where they are single ones.
+        """
         known = len(self.vocabulary)
         site_ptr, lengths, ids, values = self._read(examples, where, learn=True)
         if self.min_count > 1:
-            counts = np.bincount(ids, minlength=len(self.vocabulary))
+            each = None
+            if copies is not None:
+                sites = copies if where.single_site else np.repeat(copies, np.diff(site_ptr))
+                each = np.repeat(sites, lengths)
+            counts = np.bincount(ids, each, minlength=len(self.vocabulary))
             kept = counts >= self.min_count
             kept[:known] = True  # what an earlier call learned stays
             ids = self.vocabulary.keep(kept)[ids]

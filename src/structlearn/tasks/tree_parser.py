@@ -40,7 +40,7 @@ class _Hooks(FileTagger):
     _tree_labels: Callable[..., list[list[str]]]
     #: treebank -> its trees;
     _gold_trees: Callable[..., list[Any]]
-    #: (treebank, dev, weights) -> the model, and what ``learn_task`` returned;
+    #: (treebank, its weights, dev) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
     #: model -> the parameters that files of any age tell;
     _told: Callable[..., dict[str, Any]]
@@ -89,16 +89,19 @@ class TreeParser(LearnerParameters, _Hooks):
         dev : as ``X``, optional
             Scored after each pass; the best pass is kept.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the losses of the sentences: 2 counts as having the sentence
-            twice. Taggers learn from all sentences alike.
+            Weights ≥ 0 of the sentences. A sentence of weight k is the same as k copies of it, one
+            of weight 0 as absent: its loss is multiplied by k, for taggers too, and wherever
+            sentences are counted it counts as so many, rounded and at least once. The convex
+            learners ("crf", "svm") and "pcfg" learn what they would from the copies; the others
+            make one step for k times the loss, and so do the taggers and what chooses likely heads.
         format : str, optional
             Format of the files.
         """
         self._check()
         treebank = self._treebank(X, y, format)
         held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
-        weights = self._weights(treebank, sample_weight)
-        model, learned = self._plain()._learn(treebank, held_out, weights)
+        present = self._present(treebank, sample_weight)
+        model, learned = self._plain()._learn(*present, held_out)
         return self._accept(model, learned, held_out)
 
     def _accept(self: Parser, model: Any, learned: Any, held_out: Any) -> Parser:
@@ -152,13 +155,26 @@ class TreeParser(LearnerParameters, _Hooks):
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         return self._treebank(source, None, format)
 
-    def _weights(self, treebank: Any, sample_weight: Any) -> Any:
-        """Return the weights of the sentences; None: all alike."""
+    def _present(self, treebank: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """Return the sentences of weight above 0 and their weights; None: all alike."""
         from ..estimators.outputs import check_sample_weight, refuse_no_weight
 
         weights = check_sample_weight(sample_weight, len(treebank))
+        refuse_no_weight(weights)
+        if weights is None:
+            return treebank, None
+        if isinstance(treebank, list):
+            kept: Any = [tree for tree, weight in zip(treebank, weights, strict=True) if weight]
+        else:
+            kept = treebank.weighted(weights.tolist())
+        return kept, weights[weights > 0]
+
+    def _loss_weights(self, treebank: Any, weights: Any) -> Any:
+        """Return the weights of the losses: those of the sentences times those of their labels."""
+        from ..estimators.outputs import refuse_no_weight
+
         if self.class_weight is not None:
-            by_label = _mean_weights(self.class_weight, self._tree_labels(treebank))
+            by_label = _mean_weights(self.class_weight, self._tree_labels(treebank), weights)
             weights = by_label if weights is None else weights * by_label
         refuse_no_weight(weights)
         return weights
@@ -342,7 +358,7 @@ def _first(corpus: Any) -> range:
     return range(min(len(corpus), _CALIBRATED))
 
 
-def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:
+def _mean_weights(class_weight: Any, labels: list[list[str]], sample_weight: Any) -> Any:
     """Return the mean class weight of each example's labels."""
     import numpy as np
 
@@ -351,4 +367,5 @@ def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:
 
     classes, numbers = np.unique([k for row in labels for k in row], return_inverse=True)
     ptr = np.cumsum([0, *map(len, labels)])
-    return class_weights(class_weight, classes, GoldOutputs(labels, numbers.astype(np.int64), ptr))
+    gold = GoldOutputs(labels, numbers.astype(np.int64), ptr)
+    return class_weights(class_weight, classes, gold, sample_weight)

@@ -123,6 +123,8 @@ class Corpus(Sequence[Sentence]):
         Sizes.
     path : str or None
         The file it was read from.
+    weights : list of float
+        Of the sentences, as :meth:`weighted` has set them; empty: all 1.
     core : structlearn._core.Corpus
         The same sentences as the native functions of the library take them.
     """
@@ -167,6 +169,23 @@ class Corpus(Sequence[Sentence]):
         """Names of the columns."""
         return column_names(self.format, self.n_columns)
 
+    @property
+    def weights(self) -> list[float]:
+        """The weights of the sentences; empty: all 1."""
+        return list(self.core.weights)
+
+    def weighted(self, weights: Iterable[float]) -> Corpus:
+        """Return a copy whose sentences have weights ≥ 0; those of weight 0 are left out.
+
+        A sentence of weight k counts as k copies of it wherever occurrences are counted, rounded to
+        whole ones and at least 1.
+        """
+        given = list(weights)
+        kept = [i for i, weight in enumerate(given) if weight]
+        core = self.core.copy() if len(kept) == len(given) else self.core.subset(kept)
+        core.set_weights([given[i] for i in kept])
+        return Corpus(core, self.format, self.path)
+
     def find_column(self, name: str | int) -> int:
         """Return the number, from 0, of a column given by name or by its number from 1."""
         try:
@@ -188,7 +207,14 @@ class Corpus(Sequence[Sentence]):
         """Return how often each string of a column is there, in the order of first occurrence."""
         index = name if isinstance(name, int) else self.find_column(name)
         strings = self.core.strings(index)
-        times = Counter(memoryview(self.core.cell_numbers(index)).cast("B").cast("I"))
+        cells = memoryview(self.core.cell_numbers(index)).cast("B").cast("I")
+        times = Counter(cells)
+        begin = 0
+        for i, copies in enumerate(_core.copies_of(self.weights)):
+            end = begin + self.core.length(i)
+            for number in cells[begin:end] if copies > 1 else ():
+                times[number] += copies - 1
+            begin = end
         return {strings[number]: times[number] for number in sorted(times)}
 
     def in_iobes(self, column: int, unknown: str) -> Corpus:
@@ -229,7 +255,10 @@ class Corpus(Sequence[Sentence]):
         return _core.make_lexicon(self.core, column, functions, target, unknown, types)
 
     def subset(self, sentences: Iterable[int]) -> Corpus:
-        """Return a corpus of the sentences with these numbers, as if it had been read by itself."""
+        """Return a corpus of the sentences with these numbers, as if it had been read by itself.
+
+        They keep their weights.
+        """
         return Corpus(self.core.subset(list(sentences)), self.format, self.path)
 
     def __len__(self) -> int:

@@ -188,7 +188,7 @@ def test_a_weight_of_two_is_as_being_there_twice(weighted, learner):
 
 def test_dual_ascent_by_sites_is_refused(weighted):
     trees, weight, _, _ = weighted
-    problem = TreeProblem(trees, [tree.tags for tree in trees], sample_weight=weight)
+    problem = TreeProblem(trees, [tree.tags for tree in trees], loss_weight=weight)
     settings = {"margin": 0.0, "temperature": 1.0, "C": 0.1, "tol": 1e-5, "random_state": 0}
     # It says so, and "auto" takes another.
     with pytest.raises(CapabilityError, match="solver='lbfgs'"):

@@ -73,7 +73,7 @@ class TreeReader {
 
 using Spans = std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;
 using Sentence = std::pair<Words, Words>;
-using Example = std::tuple<Words, Words, Spans>;
+using Example = std::tuple<Words, Words, Spans, std::uint32_t>;  // the last: how often it counts
 
 std::vector<LabelledSpan> read_tree(const Spans& given, std::int32_t n, std::size_t labels) {
   std::vector<LabelledSpan> spans;
@@ -117,8 +117,9 @@ class PyTreeExamples {
     const TreeSizes sizes = sizes_of(labels, reader);
     std::vector<TreeInput> inputs;
     std::vector<Output> gold;
-    for (const auto& [words, tag, spans] : examples) {
+    for (const auto& [words, tag, spans, copies] : examples) {
       inputs.push_back(reader.read(words, tag));
+      inputs.back().copies = copies;
       const std::size_t n = words.size();
       const auto tree = read_tree(spans, static_cast<std::int32_t>(n), labels);
       gold.push_back(tree_of_spans(tree, n));
@@ -188,8 +189,9 @@ nb::tuple count_tree_features(std::size_t labels, const Words& tags, nb::object 
   const TreeReader reader(tags, copied<std::uint64_t>(known, "known"));
   std::vector<TreeInput> inputs;
   std::vector<Output> gold;
-  for (const auto& [words, tag, spans] : examples) {
+  for (const auto& [words, tag, spans, copies] : examples) {
     inputs.push_back(reader.read(words, tag));
+    inputs.back().copies = copies;
     const auto tree = read_tree(spans, static_cast<std::int32_t>(words.size()), labels);
     gold.push_back(tree_of_spans(tree, words.size()));
   }

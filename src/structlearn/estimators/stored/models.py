@@ -83,12 +83,12 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
         raise ValueError(f"a temperature of {temperature}")
     counts = training.get("class_count_")
     if counts is not None:
-        counts = [int(n) for n in counts]
-        if len(counts) != len(frame.classes) or min(counts, default=0) < 0:
+        counts = [float(n) for n in counts]
+        if len(counts) != len(frame.classes) or not all(0 <= n < math.inf for n in counts):
             raise ValueError("a count for each class is needed")
     model._hold(frame, weights, history, objective, gap)
     if counts is not None:
-        model.class_count_ = np.array(counts, dtype=np.int64)
+        model.class_count_ = np.array(counts, dtype=np.float64)
     if temperature is not None:
         model.temperature_ = float(temperature)
     if online is not None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...estimators.outputs import whole_copies
 from ...meter import Meter
 from ...problem import Problem
 from ...text.corpus import Corpus
@@ -24,6 +25,8 @@ from .model import ConstituencyModel
 from .scores import score_trees
 
 __all__ = ["Inventory", "TreeCounts", "TreeFitting", "TreeProblem"]
+
+Vector = npt.NDArray[np.float64]
 
 #: Chains of labels seen fewer times are learned as one of their labels.
 _LEAST_LABEL = 2
@@ -44,7 +47,9 @@ class TreeFitting:
         Whose parameters count.
     trees, dev : list of Tree
     sample_weight : array of shape (n_trees,), optional
-        Weights of the losses of the trees.
+        Weights of the trees: how often they count.
+    loss_weight : array of shape (n_trees,), optional
+        Weights of their losses.
     """
 
     def __init__(
@@ -52,9 +57,11 @@ class TreeFitting:
         parser: Any,
         trees: list[Tree],
         dev: list[Tree] | None = None,
-        sample_weight: npt.NDArray[np.float64] | None = None,
+        sample_weight: Vector | None = None,
+        loss_weight: Vector | None = None,
     ) -> None:
-        self.parser, self.trees, self.dev, self.sample_weight = parser, trees, dev, sample_weight
+        self.parser, self.trees, self.dev = parser, trees, dev
+        self.sample_weight, self.loss_weight = sample_weight, loss_weight
         self.n_trees = len(trees)
 
     def run(self) -> tuple[ConstituencyModel, Learned]:
@@ -88,7 +95,7 @@ class TreeFitting:
         parser, trees = self.parser, self.trees
         if parser.gold_tags:
             return None, [tree.tags for tree in trees]
-        corpus = tag_corpus(trees)
+        corpus = tag_corpus(trees, self.sample_weight)
         tagger = make_tagger(parser).fit(corpus)
         if parser.learner == "pcfg":
             return tagger, [tree.tags for tree in trees]
@@ -103,7 +110,7 @@ class TreeFitting:
         from .pcfg import TreebankGrammar
 
         parser = self.parser
-        weights = None if self.sample_weight is None else self.sample_weight.tolist()
+        weights = None if self.loss_weight is None else self.loss_weight.tolist()
         counted = counted_rules(self.trees, parser.vertical, parser.horizontal, weights)
         training.update(vertical=parser.vertical, horizontal=parser.horizontal)
         known = sorted({tag for row in tags for tag in row})
@@ -125,6 +132,7 @@ class TreeFitting:
             min_count=parser.min_count,
             max_length=parser.max_length,
             sample_weight=self.sample_weight,
+            loss_weight=self.loss_weight,
             dtype=precision(parser),
         )
         return problem, problem.inventory
@@ -135,10 +143,11 @@ def precision(parser: Any) -> type[np.floating[Any]]:
     return np.float64 if parser.learner in _CONVEX else np.float32
 
 
-def tag_corpus(trees: list[Tree]) -> Corpus:
+def tag_corpus(trees: list[Tree], sample_weight: Vector | None = None) -> Corpus:
     """Return the words of trees with their tags."""
     rows = [list(zip(tree.words, tree.tags, strict=True)) for tree in trees]
-    return Corpus.from_sentences(rows)
+    corpus = Corpus.from_sentences(rows)
+    return corpus if sample_weight is None else corpus.weighted(sample_weight.tolist())
 
 
 def make_tagger(parser: Any, n_models: int | None = None) -> Tagger:
@@ -174,12 +183,19 @@ class TreeCounts:
     trees : list of Tree
     tags : list of list of str
         The tags that the features read.
+    copies : list of int
+        How often each tree counts.
     """
 
-    def __init__(self, trees: list[Tree], tags: list[list[str]]) -> None:
+    def __init__(self, trees: list[Tree], tags: list[list[str]], copies: list[int]) -> None:
         self.tags = {tag for row in tags for tag in row}
-        self.chains = Counter(chain for tree in trees for _, _, chain in tree.collapsed())
-        self.words = Counter(word for tree in trees for word in tree.words)
+        self.chains: Counter[tuple[str, ...]] = Counter()
+        self.words: Counter[str] = Counter()
+        for tree, times in zip(trees, copies, strict=True):
+            for _, _, chain in tree.collapsed():
+                self.chains[chain] += times
+            for word in tree.words:
+                self.words[word] += times
 
     def __add__(self, other: TreeCounts) -> TreeCounts:
         self.tags |= other.tags
@@ -216,7 +232,9 @@ class Inventory:
         """Number of features."""
         return len(self.keys or b"") // 8
 
-    def examples(self, trees: list[Tree], tags: list[list[str]], numbers: list[int]) -> list[Any]:
+    def examples(
+        self, trees: list[Tree], tags: list[list[str]], copies: list[int], numbers: list[int]
+    ) -> list[Any]:
         """Return the trees with these numbers as the core takes them."""
         index = {chain: k for k, chain in enumerate(self.labels)}
         return [
@@ -228,6 +246,7 @@ class Inventory:
                     for begin, end, chain in trees[i].collapsed()
                     if len(trees[i].words) > 1 or chain != ("",)
                 ],
+                copies[i],
             )
             for i in numbers
         ]
@@ -245,6 +264,11 @@ class Inventory:
             keys, flat = keys[used], np.concatenate([rows[used].ravel(), flat[n:]])
         arrays = {"known": self.known, "keys": keys.tobytes(), "weights": flat.data}
         return ConstituencyModel(self.labels, self.tags, arrays, tagger)
+
+
+def copies_of(sample_weight: Vector | None, n_trees: int) -> list[int]:
+    """Return how often each tree counts."""
+    return [1] * n_trees if sample_weight is None else whole_copies(sample_weight).tolist()
 
 
 def short_trees(trees: list[Tree], max_length: int) -> list[int]:
@@ -265,6 +289,9 @@ class TreeProblem(Problem):
     max_length : int
         Leave out longer sentences.
     sample_weight : array of shape (n_trees,), optional
+        How often trees count.
+    loss_weight : array of shape (n_trees,), optional
+        Multiplies their losses.
     dtype : {"float32", "float64"}
         Of the weights of online learners.
     inventory : Inventory, optional
@@ -287,15 +314,17 @@ class TreeProblem(Problem):
         *,
         min_count: int = 1,
         max_length: int = 100,
-        sample_weight: npt.NDArray[np.float64] | None = None,
+        sample_weight: Vector | None = None,
+        loss_weight: Vector | None = None,
         dtype: npt.DTypeLike = np.float64,
         inventory: Inventory | None = None,
     ) -> None:
         short = short_trees(trees, max_length)
         if not short and inventory is None:
             raise ValueError(f"no sentence has at most {max_length} words")
-        self.inventory = inventory or Inventory(TreeCounts(trees, tags))
-        self.examples = self.inventory.examples(trees, tags, short)
+        copies = copies_of(sample_weight, len(trees))
+        self.inventory = inventory or Inventory(TreeCounts(trees, tags, copies))
+        self.examples = self.inventory.examples(trees, tags, copies, short)
         self._store = _core.TreeExamples(
             len(self.inventory.labels),
             self.inventory.tags,
@@ -306,7 +335,7 @@ class TreeProblem(Problem):
         )
         self.inventory.keys = self._store.keys()
         self.labels = self.inventory.labels
-        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight[short])
+        weight = None if loss_weight is None else np.ascontiguousarray(loss_weight[short])
         super().__init__(self._store.problem(weight), sample_weight=weight, dtype=dtype)
 
     def specification(self) -> dict[str, Any]:

@@ -134,10 +134,11 @@ class ConstituencyParser(TreeParser):
     def _tree_labels(self, treebank: list[Tree]) -> list[list[str]]:
         return [[label for _, _, label in tree.spans()] for tree in treebank]
 
-    def _learn(self, treebank: list[Tree], dev: list[Tree] | None, weights: Any) -> tuple[Any, Any]:
+    def _learn(self, treebank: list[Tree], weights: Any, dev: list[Tree] | None) -> tuple[Any, Any]:
         from .fitting import TreeFitting
 
-        model, learned = TreeFitting(self, treebank, dev, weights).run()
+        losses = self._loss_weights(treebank, weights)
+        model, learned = TreeFitting(self, treebank, dev, weights, losses).run()
         model.training.update(self._kept)
         return model, learned
 

@@ -183,10 +183,10 @@ class DependencyParser(TreeParser):
     def _tree_labels(self, treebank: Corpus) -> list[list[str]]:
         return treebank.column("deprel")
 
-    def _learn(self, treebank: Corpus, dev: Corpus | None, weights: Any) -> tuple[ParserModel, Any]:
+    def _learn(self, treebank: Corpus, weights: Any, dev: Corpus | None) -> tuple[ParserModel, Any]:
         from .training import ParserFitting
 
-        return ParserFitting(self, treebank, dev, weights).run()
+        return ParserFitting(self, treebank, dev, self._loss_weights(treebank, weights)).run()
 
     # -- the model ------------------------------------------------------------------------------
 

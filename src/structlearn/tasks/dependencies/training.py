@@ -96,7 +96,7 @@ class ParserFitting:
         Whose parameters count.
     corpus, dev : Corpus
         Of CoNLL-U.
-    sample_weight : array of shape (n_sentences,), optional
+    loss_weight : array of shape (n_sentences,), optional
         Weights of the losses of the sentences.
     """
 
@@ -105,12 +105,12 @@ class ParserFitting:
         parser: Any,
         corpus: Corpus,
         dev: Corpus | None = None,
-        sample_weight: npt.NDArray[np.float64] | None = None,
+        loss_weight: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self.parser = parser
         self.corpus = corpus
         self.dev = dev
-        self.sample_weight = sample_weight
+        self.loss_weight = loss_weight
         self.check_trees()
         self.gold = None if dev is None else gold_trees(dev)
         self.bits = parser.hash_bits
@@ -159,7 +159,7 @@ class ParserFitting:
             f"{len(self.treebank.labels)} relations; "
             f"{examples.heads_per_word:.2f} candidate heads per word on average"
         )
-        return parser_problem(p, self.treebank, examples, self.bits, self.sample_weight)
+        return parser_problem(p, self.treebank, examples, self.bits, self.loss_weight)
 
     @property
     def _temperature(self) -> float:
@@ -201,7 +201,7 @@ class ParserFitting:
         return training.weights.astype(np.float32)
 
     def _pruner_problem(self) -> Problem:
-        return pruner_problem(self.treebank, self.bits, self.sample_weight)
+        return pruner_problem(self.treebank, self.bits, self.loss_weight)
 
     def _dev_las(self, weights: npt.NDArray[Any]) -> float:
         assert self.dev is not None

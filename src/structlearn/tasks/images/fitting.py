@@ -10,7 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...estimators.learning import Parameters, learn
-from ...estimators.outputs import check_sample_weight, class_weight_table, refuse_no_weight
+from ...estimators.outputs import (
+    check_sample_weight,
+    class_weight_table,
+    refuse_no_weight,
+    whole_copies,
+)
 from ...exceptions import InexactInferenceWarning
 from ...features.pixel_pairs import N_PAIR, Contrast
 from ...features.pixels import Basis, PixelFeatures
@@ -38,7 +43,7 @@ _STEPS = 40
 _TOL = 1e-7
 #: Pixels whose features are multiplied by weights at once.
 _GROUP = 4096
-#: C of log losses is this divided by the number of images.
+#: C of log losses is this divided by the number of images, or by their weights.
 _DATA = 1e4
 #: What pairs weigh where the data tells nothing, as scribbles of a few pixels do.
 _PRIOR = np.array([4.0, 4.0, 12.0])
@@ -52,11 +57,14 @@ def fit_segmenter(
     sample_weight: Any = None,
 ) -> tuple[SegmenterModel, Learned]:
     """Learn from examples; return the model, and how it was learned."""
+    weights = check_sample_weight(sample_weight, len(examples))
+    refuse_no_weight(weights)
+    if weights is not None:
+        examples = [e for e, weight in zip(examples, weights, strict=True) if weight]
+        weights = weights[weights > 0]
     coding = MaskCoding.fit([e.mask for e in examples], names, segmenter.void)
     gold = [coding.encode(e.mask) for e in examples]
     held_out = None if dev is None else [coding.encode(e.mask, unseen=True) for e in dev]
-    weights = check_sample_weight(sample_weight, len(examples))
-    refuse_no_weight(weights)
     with one_blas_thread():
         images, threads = [e.image for e in examples], segmenter.n_threads
         gallery = Gallery(images, gold, pixel_features(segmenter), threads)
@@ -91,9 +99,14 @@ class ImageFitting:
         self.counts: Integers = gallery.class_counts(self.n_classes)
         self.n_images = len(self.counts)
         self.say(f"{self.n_images} images, {gallery.n_pixels:,} pixels, {self.n_classes} classes")
-        self.contrast = Contrast.of_sums(*gallery.contrast_sums())
+        self.sample_weight = np.ones(self.n_images) if image_weight is None else image_weight
+        self.total_weight = float(self.sample_weight.sum())
+        self.copies = whole_copies(self.sample_weight)
+        self.contrast = Contrast.of_sums(*gallery.contrast_sums(self.copies.tolist()))
         self.class_weight = class_weight_table(
-            segmenter.class_weight, np.array(coding.names), self.counts.sum(axis=0)
+            segmenter.class_weight,
+            np.array(coding.names),
+            self.sample_weight @ self.counts,
         )
 
     def say(self, line: str) -> None:
@@ -104,7 +117,7 @@ class ImageFitting:
     def C(self) -> float:
         """The weight of an image's mean log loss against ½‖w‖²."""
         given = self.segmenter.C if self.segmenter.learner == "crf" else None
-        return _DATA / self.n_images if given is None else float(given)
+        return _DATA / self.total_weight if given is None else float(given)
 
     # -- the stages -----------------------------------------------------------------------------
 
@@ -190,7 +203,8 @@ class ImageFitting:
         )
         sample, labels = (np.concatenate([one[k] for one in sampled]) for k in (0, 1))
         weights = np.concatenate([self.weights(e, gold) for e, (_, gold) in enumerate(sampled)])
-        self.basis = Basis.fit(sample)
+        sizes = [len(gold) for _, gold in sampled]
+        self.basis = Basis.fit(np.repeat(sample, np.repeat(self.copies, sizes), axis=0))
         groups = []
         for begin in range(0, len(sample), _GROUP):
             part = slice(begin, begin + _GROUP)
@@ -198,7 +212,8 @@ class ImageFitting:
             fixed = np.zeros((len(rows), self.n_classes))
             groups.append(Pixels(rows, fixed, labels[part], weights[part]))
         problem = PixelProblem(groups, len(self.basis) * self.n_classes)
-        C = self.C * self.n_images / len(sample)  # as much as all images have together
+        # As much as all images have together.
+        C = self.C * self.total_weight / float(self.sample_weight @ sizes)
         found = learn(self.likelihood(solver="lbfgs", C=C), problem)
         return found.weights.reshape(-1, self.n_classes)
 

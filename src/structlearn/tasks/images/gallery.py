@@ -59,9 +59,9 @@ class Gallery:
         known = [scene.gold[scene.known] for scene in self.scenes]
         return np.array([np.bincount(one, minlength=n_classes) for one in known])
 
-    def contrast_sums(self) -> tuple[Array, int]:
+    def contrast_sums(self, copies: Sequence[int]) -> tuple[Array, int]:
         """Return what :class:`~structlearn.features.pixel_pairs.Contrast` is made of."""
-        return contrast_sums([scene.image for scene in self.scenes])
+        return contrast_sums([scene.image for scene in self.scenes], copies)
 
     def sample(self, chosen: Sequence[Integers]) -> list[tuple[Floats, Integers]]:
         """Return features and classes of some pixels of each image, numbers of its known ones."""

@@ -147,7 +147,8 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         dev : as ``X`` with its masks, optional
             Segmented after each pass; the best pass is kept.
         sample_weight : array of shape (n,), optional
-            Multiplies the loss of each image; ≥ 0.
+            Multiplies the loss of each image; ≥ 0. An image of weight 0 is as if it were not there.
+            Pixels are drawn from an image once, whatever it weighs.
         """
         from .fitting import fit_segmenter
 

@@ -43,8 +43,7 @@ class SegmentFitting(Fitting):
     tagger : SegmentTagger
         Read only: its parameters.
     corpus : Corpus
-        Labelled sentences.
-    sample_weight : array of shape (n_sentences,), optional
+        Labelled sentences, with their weights.
     """
 
     #: The longest segment, where the training text has longer ones and nothing else is asked for.
@@ -52,8 +51,8 @@ class SegmentFitting(Fitting):
     presets = SEGMENT_PRESETS
     other_learners: Mapping[str, Any] = {"n_models": 1}
 
-    def __init__(self, tagger: Any, corpus: Corpus, sample_weight: Vector | None = None) -> None:
-        self.corpus, self.sample_weight = corpus, sample_weight
+    def __init__(self, tagger: Any, corpus: Corpus) -> None:
+        self.corpus = corpus
         self.target = corpus.find_column("-1" if tagger.target is None else tagger.target)
         self.tagger = self.settle(tagger, tagger.features)
         self.templates = self._choose_templates(tagger.features)
@@ -127,10 +126,13 @@ class SegmentFitting(Fitting):
         vocabulary.add(extractor, (marks >= 0).astype(np.uint8))
         vocabulary.keep(tagger.min_count)
         self.keys, self.n_features = vocabulary.keys(), vocabulary.size
-        self._problem = self.label_problem(self._weighted(vocabulary.rows(extractor), marks), marks)
+        weighted = self._weighted(vocabulary.rows(extractor), marks)
+        self._problem = self.label_problem(weighted, marks, self.sample_weight)
         return self._problem
 
-    def label_problem(self, weighted: Weighted, marks: npt.NDArray[np.int32]) -> LabelProblem:
+    def label_problem(
+        self, weighted: Weighted, marks: npt.NDArray[np.int32], sample_weight: Vector | None
+    ) -> LabelProblem:
         """Return the problem of segments with these features."""
         return LabelProblem(
             SemiMarkov(self.max_length),
@@ -139,7 +141,7 @@ class SegmentFitting(Fitting):
             self._gold(marks),
             {"segment": [(length, OUTSIDE) for length in range(2, self.max_length + 1)]},
             self.tagger.class_weight,
-            self.sample_weight,
+            sample_weight,
         )
 
     def _marks(self, outputs: Any) -> npt.NDArray[np.int32]:

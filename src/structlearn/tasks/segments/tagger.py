@@ -96,12 +96,12 @@ class SegmentTagger(LabelTagger):
     _judged_by = "f1"
     _keeps_known = False
 
-    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
+    def _fitting(self, corpus: Corpus, start: Any) -> Any:
         from .fitting import SegmentFitting
 
         if start is not None:
             raise ValueError("start is for a Tagger: a SegmentTagger cannot continue from a model")
-        return SegmentFitting(self, corpus, sample_weight)
+        return SegmentFitting(self, corpus)
 
     # -- the model ------------------------------------------------------------------------------
 

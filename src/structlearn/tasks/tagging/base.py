@@ -71,7 +71,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
+    def _fitting(self, corpus: Corpus, start: Any) -> Any:
         """Return the training run; its ``run`` gives the model and what was learned."""
         raise AssertionError
 
@@ -97,7 +97,12 @@ class LabelTagger(LearnerParameters, FileTagger):
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences: a weight of 2 counts as having the sentence twice.
+            Weights ≥ 0 of the sentences. A sentence of weight k is the same as k copies of it, one
+            of weight 0 as absent: its loss is multiplied by k, and wherever sentences are counted
+            (``min_count``, the labels of ``seen(…)``, ``class_weight="balanced"``) it counts as so
+            many, rounded and at least once. The convex learners ("crf", "svm") and "hmm" learn what
+            they would from the copies; the others make one step for k times the loss, and so does
+            the first pass that chooses ``candidates``.
         start : Tagger, optional
             Go on from its weights; its features and labels stay (taggers of tokens).
         format : {"columns", "conllu"}, optional
@@ -107,9 +112,11 @@ class LabelTagger(LearnerParameters, FileTagger):
 
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)
-        weight = check_sample_weight(sample_weight, len(corpus))
-        refuse_no_weight(weight)
-        return self._learn(self._plain()._fitting(corpus, weight, start), held_out)
+        weights = check_sample_weight(sample_weight, len(corpus))
+        if weights is not None:
+            refuse_no_weight(weights)
+            corpus = corpus.weighted(weights.tolist())
+        return self._learn(self._plain()._fitting(corpus, start), held_out)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
         """Run a training, and keep its model."""

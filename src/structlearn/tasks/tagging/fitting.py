@@ -36,8 +36,7 @@ class Fitting:
     tagger : Tagger or SegmentTagger
         Read only: its parameters.
     corpus : Corpus
-        Labelled sentences.
-    sample_weight : array of shape (n_sentences,), optional
+        Labelled sentences, with their weights.
     """
 
     #: What a dev set is judged by.
@@ -54,7 +53,6 @@ class Fitting:
     further: Sequence[int] = ()
     labels: list[str]
     n_features: int
-    sample_weight: Vector | None = None
     #: The preset has features of tags, and no column has tags.
     leaves_out_tags = False
 
@@ -74,6 +72,12 @@ class Fitting:
     def targets(self) -> list[int]:
         """The columns that the labels are in."""
         return [self.target, *self.further]
+
+    @property
+    def sample_weight(self) -> Vector | None:
+        """The weights of the sentences; None: all 1."""
+        weights = self.corpus.weights
+        return np.array(weights) if weights else None
 
     def with_labels(self, corpus: Corpus) -> Corpus:
         """Return a corpus with whole labels in the target column."""

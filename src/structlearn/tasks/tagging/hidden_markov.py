@@ -28,12 +28,10 @@ class CountedFitting(TokenFitting):
     k-th number: so the hidden Markov model is a linear model like the others.
     """
 
-    def __init__(
-        self, tagger: Any, corpus: Corpus, start: None = None, sample_weight: Any = None
-    ) -> None:
+    def __init__(self, tagger: Any, corpus: Corpus) -> None:
         unused = "features", "hash_bits", "prune", "min_count", "all_possible_states", "candidates"
         refuse_unused(tagger, *unused)
-        super().__init__(tagger, corpus, None, sample_weight)
+        super().__init__(tagger, corpus)
 
     def run(self, dev: Corpus | None) -> tuple[TaggerModel, Learned]:
         """Count; return the model."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...estimators.forbidding import put_masks
-from ...estimators.outputs import class_weights, refuse_no_weight
+from ...estimators.outputs import class_weights
 from ...features.rows import Examples, FeatureRows
 from ...io.weight_tables import packed_table
 from ...losses.costs import as_cost
@@ -88,10 +88,9 @@ class LabelProblem(ArrayProblem):
                 weights[name] = WeightBlock(spec.outcomes, 1, shared=True)
         names = np.array(labels, dtype=object)
         put_masks(forbid, weights, {name: spec.inner for name, spec in specs.items()}, names)
-        by_class = class_weights(class_weight, names, gold)
+        by_class = class_weights(class_weight, names, gold, sample_weight)
         if by_class is not None:
             sample_weight = by_class if sample_weight is None else sample_weight * by_class
-        refuse_no_weight(sample_weight)
         examples = Examples(len(gold.ptr) - 1, {name: b.rows for name, b in blocks.items()})
         super().__init__(
             structure,

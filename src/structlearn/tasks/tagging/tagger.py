@@ -116,7 +116,7 @@ class Tagger(LabelTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
+    def _fitting(self, corpus: Corpus, start: Any) -> Any:
         if self.learner == "hmm":
             from .hidden_markov import CountedFitting
 
@@ -124,11 +124,11 @@ class Tagger(LabelTagger):
                 raise ValueError(
                     "start: a hidden Markov model is counted, it cannot continue from a model"
                 )
-            return CountedFitting(self, corpus, None, sample_weight)
+            return CountedFitting(self, corpus)
         from .token_fitting import TokenFitting
 
         earlier = None if start is None else start._fitted()
-        return TokenFitting(self, corpus, earlier, sample_weight)
+        return TokenFitting(self, corpus, earlier)
 
     def fit_stream(self, train: str | os.PathLike[str], *, format: str | None = None) -> Tagger:
         """Learn from a file of any size by reading it again in each pass.

@@ -54,9 +54,8 @@ class TokenFitting(Fitting):
         tagger: Any,
         corpus: Corpus,
         start: TaggerModel | None = None,
-        sample_weight: Vector | None = None,
     ) -> None:
-        self.start, self.sample_weight = start, sample_weight
+        self.start = start
         if start is not None and tagger.target is None:
             self.target, *self.further = (corpus.find_column(c + 1) for c in start.targets)
         else:
