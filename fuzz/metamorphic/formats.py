@@ -120,17 +120,18 @@ def _names(names: Sequence[str], sentences: Sentences) -> list[str]:
 
 
 def _csv(sentences: Sentences, spelling: Spelling) -> list[str]:
+    def row(cells: Sequence[str]) -> str:
+        quoted = ('"' + cell.replace('"', '""') + '"' for cell in cells)
+        pairs = zip(cells, quoted, strict=True)
+        return spelling.separator.join(q if set(c) & set('",;\t\r\n') else c for c, q in pairs)
+
     names = _names(_CSV_NAMES, sentences)
-    out = io.StringIO()
-    # The end of a row is put in afterwards: a cell may have line ends of its own.
-    writer = csv.writer(out, delimiter=spelling.separator, lineterminator="\0")
-    writer.writerow(["sentence", *names] if spelling.numbered else names)
+    lines = [row(["sentence", *names] if spelling.numbered else names)]
     for number, sentence in enumerate(sentences, 1):
-        for cells in sentence:
-            writer.writerow([number, *cells] if spelling.numbered else cells)
+        lines += [row([str(number), *c] if spelling.numbered else c) for c in sentence]
         if not spelling.numbered:
-            out.write("\0")
-    return out.getvalue().removesuffix("\0").split("\0")
+            lines.append("")
+    return lines
 
 
 def _json(sentences: Sentences, spelling: Spelling) -> list[str]:
