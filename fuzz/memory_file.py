@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["memory_file"]
+__all__ = ["memory_file", "memory_folder"]
 
 
 @cache
@@ -19,8 +19,13 @@ def _folder(pid: int) -> Path:
     return folder
 
 
+def memory_folder() -> Path:
+    """Return the folder of this process."""
+    return _folder(os.getpid())
+
+
 def memory_file(data: bytes, suffix: str = "") -> str:
     """Return the name of a file with this content; the next call writes another content."""
-    path = _folder(os.getpid()) / f"input{suffix}"
+    path = memory_folder() / f"input{suffix}"
     path.write_bytes(data)
     return str(path)

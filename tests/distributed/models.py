@@ -44,10 +44,10 @@ def write_arcs(path: str) -> str:
     return path
 
 
-def write_trees(path: str) -> str:
+def write_trees(path: str, begin: int = 0, end: int | None = None) -> str:
     """Write bracketed trees."""
     with open(path, "w") as file:
-        file.writelines(f"{s.brackets}\n" for s in SENTENCES)
+        file.writelines(f"{s.brackets}\n" for s in SENTENCES[begin:end])
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from structlearn import CRF, StructuredPerceptron, StructuredSVM
-from structlearn.distributed import fit
+from structlearn.distributed import fit, predict
+from structlearn.distributed.labelling import _stored, loaded
 from structlearn.exceptions import CapabilityError, FileError
 from structlearn.tasks import ConstituencyParser, DependencyParser, ImageSegmenter, Tagger
 
@@ -279,6 +281,43 @@ def test_unknown_labels_and_solvers_that_cannot(tmp_path: Path) -> None:
             fit(model, tagged, cluster=None)
     with pytest.raises(CapabilityError, match="on one machine"):
         fit(ConstituencyParser("pcfg"), write_trees(str(tmp_path / "trees")), cluster=None)
+
+
+def test_strings_in_lists_are_examples(tmp_path: Path, monkeypatch: Any) -> None:
+    """Bracketed trees, and sentences whose labels are given apart, are no names of files."""
+    trees = [s.brackets for s in SENTENCES[:12]]
+    options = {"gold_tags": True, "max_iter": 2, "n_models": 1}
+    expected = fit(ConstituencyParser(**options), write_trees(str(tmp_path / "trees"), 0, 12),
+                   cluster=None, shard_size=ALL)  # fmt: skip
+    found = fit(ConstituencyParser(**options), trees, cluster=None, n_shards=1)
+    assert stored(found, str(tmp_path)) == stored(expected, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    os.rename("trees", "(trees)")  # a name by itself is one of a file
+    found = fit(ConstituencyParser(**options), "(trees)", cluster=None, shard_size=ALL)
+    assert stored(found, str(tmp_path)) == stored(expected, str(tmp_path))
+    words, tags = [" ".join(s.words) for s in SENTENCES[:12]], [s.tags for s in SENTENCES[:12]]
+    pairs = [list(zip(s.words, s.tags, strict=True)) for s in SENTENCES[:12]]
+    tagger = fit(Tagger("pos", max_iter=2), words, tags, cluster=None, n_shards=2)
+    other = fit(Tagger("pos", max_iter=2), pairs, cluster=None, n_shards=2)
+    assert stored(tagger, str(tmp_path)) == stored(other, str(tmp_path))
+    path = write_columns(str(tmp_path / "train.txt"))
+    with pytest.raises(ValueError, match="a file has its labels in it"):
+        fit(Tagger("pos"), path, tags, cluster=None)
+
+
+def test_labelling_by_a_model_does_not_round_its_weights(tmp_path: Path) -> None:
+    """Files of parsers have 16 bits for a weight by default; the workers' model has them all."""
+    arcs = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in SENTENCES[:10]]
+    parser = DependencyParser(1, gold_tags=True, hash_bits=10, max_iter=1).fit(arcs)
+    exact = bytes(parser.model_.core.weights())
+    again = loaded(_stored(parser), 1)
+    assert bytes(again.model_.core.weights()) == exact
+    path = write_arcs(str(tmp_path / "arcs.conllu"))
+    found = predict(parser, path, tmp_path / "out", cluster=None)
+    assert found.done == [path]
+    parser.label_file(path, tmp_path / "expected")
+    labelled = (tmp_path / "out" / "arcs.conllu").read_bytes()
+    assert labelled == (tmp_path / "expected").read_bytes()
 
 
 class Stepped:

@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 from ..estimators.declared import check_whole
@@ -141,13 +142,14 @@ def _output_name(source: str) -> str:
 
 
 def _stored(model: Any) -> bytes:
-    """Return the content of a model file."""
+    """Return the content of a model file; of a model all digits of its weights."""
     if isinstance(model, (str, os.PathLike)):
         with open(model, "rb") as file:
             return file.read()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        model.save(path)
+        rounds = "precision" in signature(model.save).parameters
+        model.save(path, **({"precision": "float32"} if rounds else {}))
         return _stored(path)
 
 

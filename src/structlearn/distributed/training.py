@@ -83,10 +83,11 @@ def fit(
         if value is not None:
             check_whole(name, value, 1)
     trainer = _trainer(model)
-    if trainer not in (_fit_estimator, _fit_images) and _are_files(X):
+    files = trainer not in (_fit_estimator, _fit_images) and _are_files(model, X, y)
+    if files:
         X = find_files(X)  # before Ray is started, which takes seconds
     with connected(cluster, workers, threads) as n_workers:
-        shards = _shards(model, X, y, sample_weight, format, shard_size, n_shards, cluster)
+        shards = _shards(model, X, y, files, sample_weight, format, shard_size, n_shards, cluster)
         verbose = bool(getattr(model, "verbose", 0))
         with make_crew(shards, cluster, n_workers, threads, verbose=verbose) as crew:
             trainer(model, crew, dev, format, sample_weight)
@@ -126,13 +127,14 @@ def _shards(
     model: Any,
     X: Any,
     y: Any,
+    files: bool,
     sample_weight: Any,
     format: str | None,
     size: int | None,
     n: int | None,
     cluster: str | None,
 ) -> list[Any]:
-    """Return the shards that X, y and the weights stand for."""
+    """Return the shards that X (``files``: names of them), y and the weights stand for."""
     from ..estimators.model import StructuredModel
 
     estimator = isinstance(model, StructuredModel)
@@ -150,7 +152,7 @@ def _shards(
         from .images import image_shards
 
         return list(image_shards(X, y, size, n))
-    if _are_files(X):
+    if files:
         chosen = format or _format_of(model, X[0])
         return list(file_shards(X, chosen, size, each=_mapper(cluster)))
     if isinstance(X, Corpus):
@@ -160,11 +162,21 @@ def _shards(
     return list(list_shards(given, n, name="sentences"))
 
 
-def _are_files(X: Any) -> bool:
+def _are_files(model: Any, X: Any, y: Any) -> bool:
+    """Tell names of files from examples: those in a list may be strings, too."""
+    from ..tasks.constituents.parser import ConstituencyParser
+
     if isinstance(X, (str, os.PathLike)):
+        if y is not None:
+            raise ValueError("y goes with a list of sentences; a file has its labels in it")
         return True
-    listed = isinstance(X, (list, tuple)) and len(X) > 0
-    return listed and all(isinstance(one, (str, os.PathLike)) for one in X)
+    listed = y is None and isinstance(X, (list, tuple)) and len(X) > 0
+    trees = isinstance(model, ConstituencyParser)
+    return listed and all(
+        isinstance(one, os.PathLike)
+        or (isinstance(one, str) and not (trees and one.lstrip().startswith("(")))
+        for one in X
+    )
 
 
 def _format_of(model: Any, path: str) -> str:

@@ -1,5 +1,6 @@
 """What users give a dependency parser by mistake: errors name the file, the line, the way out."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from structlearn.cli import run
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
 from structlearn.tasks import DependencyParser
+from structlearn.tasks.dependencies.inspection import inspect_parser
 from structlearn.text import read_corpus
 
 BANK = make_treebank(60, random_state=0)
@@ -223,3 +225,23 @@ def test_drawing_with_the_tags_given(models):
     missed = sum(a != (int(r[6]), r[7]) for a, r in zip(tree, ROWS[0], strict=True))
     (group,) = re.findall(r'<g class="missed">.*?</g>', gold.svg)
     assert group.count("<text") == missed
+
+
+@pytest.mark.parametrize("name", ["words.jsonl", "words.csv", "words.txt"])
+def test_what_predict_reads_is_explained_and_drawn(models, tmp_path, name):
+    """Files of words are read for explanations, pictures and ``inspect`` as for trees."""
+    parser = DependencyParser.load(models / "own")
+    sentences = [s.words for s in BANK[:2]]
+    path = tmp_path / name
+    path.write_text(
+        {
+            "words.jsonl": "".join(json.dumps({"tokens": s}) + "\n" for s in sentences),
+            "words.csv": "sentence,word\n"
+            + "".join(f'{n},"{w}"\n' for n, s in enumerate(sentences) for w in s),
+            "words.txt": "\n\n".join(map("\n".join, sentences)) + "\n",
+        }[name]
+    )
+    assert parser.predict(path) == parser.predict(sentences)
+    assert parser.explain(path) == parser.explain(sentences)
+    assert parser.draw(path, 1)._repr_svg_() == parser.draw(sentences, 1)._repr_svg_()
+    assert inspect_parser(parser, sentences=path) == inspect_parser(parser, sentences=sentences)

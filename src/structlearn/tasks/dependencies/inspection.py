@@ -10,7 +10,7 @@ from ...drawing.report import Choice, Report, Shown, check_labels
 from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.corpus import Corpus
-from ...text.dependency_treebank import gold_tree, read_treebank
+from ...text.dependency_treebank import gold_tree, read_treebank, read_words
 from ...text.sources import not_empty
 from .heaviest import ARCS, heaviest_features
 from .model import ParserModel
@@ -95,7 +95,7 @@ def inspect_parser(
         report.facts = model_facts(model)
         found = model.training.get("features", {})
     if sentences is not None:
-        corpus = not_empty(read_treebank(sentences))
+        corpus = not_empty(read_words(sentences))
         report.n_sentences = len(corpus)
         part = corpus.subset(range(min(len(corpus), most)))
         gold = [gold_tree(part, i) for i in range(len(part))]

@@ -247,7 +247,7 @@ class DependencyParser(TreeParser):
         ]
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
-        corpus = not_empty(read_treebank(X))
+        corpus = not_empty(read_words(X))
         one = list(corpus[number])
         wanted = gold_tree(corpus, number) if gold else None
         if gold and wanted is None:
@@ -302,7 +302,7 @@ class DependencyParser(TreeParser):
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         from .inspection import explain_sentence
 
-        corpus = read_treebank(X)
+        corpus = read_words(X)
         found = []
         for s in range(len(corpus)):
             words, rows = corpus.cells(s, "form"), []
