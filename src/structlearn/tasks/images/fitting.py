@@ -54,7 +54,7 @@ def fit_segmenter(
     """Learn from examples; return the model, and how it was learned."""
     coding = MaskCoding.fit([e.mask for e in examples], names, segmenter.void)
     gold = [coding.encode(e.mask) for e in examples]
-    held_out = None if dev is None else [coding.encode(e.mask, unseen=True) for e in dev]
+    held_out = None if dev is None else coding.encode_judges([e.mask for e in dev])
     weights = check_sample_weight(sample_weight, len(examples))
     refuse_no_weight(weights)
     with one_blas_thread():

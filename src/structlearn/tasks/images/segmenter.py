@@ -327,7 +327,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     def _evaluate(self, X: Any, y: Any = None) -> tuple[dict[str, Any], Overlap, Overlap]:
         model: SegmenterModel = self._fitted()
         examples = read_examples(X, y)
-        gold = [model.coding.encode(e.mask, unseen=True) for e in examples]
+        gold = model.coding.encode_judges([e.mask for e in examples])
         images = [e.image for e in examples]
         begin = time.perf_counter()
         found = model.segment_all(images, threads=self.n_threads)

@@ -70,6 +70,7 @@ def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
     is the sum of their probabilities, as in the confidence of a lemma.
     """
     from ...estimators.calibration import best_temperature
+    from ...metrics.alignment import has_lemma
 
     model = lemmatiser.model
     dev = dev.subset(range(min(len(dev), _CALIBRATED)))
@@ -79,6 +80,7 @@ def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
         columns = (dev.cells(s, name) for name in ("form", "lemma", "xpos"))
         gold.append([
             [k for k, x in enumerate(model.shown) if lemmatiser.lemma(x, form, xpos) == lemma]
+            if has_lemma(form, lemma) else None
             for form, lemma, xpos in zip(*columns, strict=True)
         ])  # fmt: skip
 
@@ -87,6 +89,8 @@ def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
         for s, words in enumerate(gold):
             p = array("d", reader.marginals(s, temperature))
             for t, scripts in enumerate(words):
+                if scripts is None:
+                    continue
                 total -= math.log(max(sum(p[t * n + k] for k in scripts), _LEAST))
         return total
 

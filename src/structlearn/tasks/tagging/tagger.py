@@ -63,7 +63,7 @@ class Tagger(LabelTagger):
     prune : float, default=0.0
         Leave weights of at most this absolute value out of the model.
     unknown : str, default="_"
-        A label that is not known: left open in training.
+        A label that is not known: left open in training, left out of all scores.
     names : bool, default=True
         Keep the names of the features in the model, for ``inspect``.
     functions : dict of str to callable, optional
@@ -159,12 +159,10 @@ class Tagger(LabelTagger):
 
     @staticmethod
     def _told_by(model: TaggerModel) -> dict[str, Any]:
-        told = model.training
-        unknown = str(told.get("unknown", "_"))
         return {
             "order": model.order,
-            "scheme": told.get("scheme"),
-            "unknown": unknown,
+            "scheme": model.training.get("scheme"),
+            "unknown": model.unknown,
             "candidates": model.candidates or None,
         }
 
@@ -241,16 +239,17 @@ class Tagger(LabelTagger):
     ) -> Iterator[tuple[float, bool]]:
         model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(X, format)
-        gold, n = model.gold(corpus), len(model.labels)
+        gold, n = model.gold(corpus, some=True), len(model.labels)
         written: dict[str, list[int]] = {}  # labels of the model may be written alike
         for k, name in enumerate(model.shown):
             written.setdefault(name, []).append(k)
         reader = model.reader(corpus)
         for s, labels in enumerate(model.label_corpus(corpus, self.n_threads)):
             p = array("d", reader.marginals(s, model.temperature or 1.0))
-            for t, label in enumerate(labels):
-                share = sum(p[t * n + k] for k in written[label])
-                yield min(1.0, share), label == gold[s][t]
+            for t, (label, right) in enumerate(zip(labels, gold[s], strict=True)):
+                if right is not None:
+                    share = sum(p[t * n + k] for k in written[label])
+                    yield min(1.0, share), label == right
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
@@ -309,12 +308,12 @@ class Tagger(LabelTagger):
             columns["marginals"],
             columns["known"],
             model.temperature or 1.0,
-            str(model.training.get("unknown", "_")),
+            model.unknown,
         )
 
     def _written_labels(self) -> list[str]:
         labels: list[str] = self._fitted().labels
         return labels
 
-    def _as_written(self, gold: list[list[str]]) -> list[list[str]]:
+    def _as_written(self, gold: list[list[str | None]]) -> list[list[str | None]]:
         return gold
