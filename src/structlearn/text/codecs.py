@@ -6,6 +6,7 @@ format piece by piece, and writes each piece again with what was found for its t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ..exceptions import LineError
@@ -60,7 +61,14 @@ class Codec:
             raise LineError(number, "not valid UTF-8: convert the file to UTF-8 first") from None
 
     def _rows(self, text: bytes, line: int) -> list[str]:
-        return self._decoded(text, line).removesuffix("\n").split("\n")
+        """Return the lines without blanks at their ends; what follows the last line end is one."""
+        rows = [row.rstrip(" \t\r\f\v") for row in self._decoded(text, line).split("\n")]
+        for number, row in enumerate(rows, line + 1):
+            if "\r" in row:
+                raise LineError(
+                    number, "a carriage return inside the line: convert the line ends first"
+                )
+        return rows
 
 
 class TextCodec(Codec):
@@ -68,6 +76,8 @@ class TextCodec(Codec):
 
     def read(self, text: bytes, line: int) -> list[list[tuple[int, tuple[str, ...]]]]:
         self._lines = self._rows(text, line)
+        if not self._lines[-1]:
+            self._lines.pop()
         rows = ((n, row.split()) for n, row in enumerate(self._lines, line + 1))
         return [[(n, (word,)) for word in words] for n, words in rows if words]
 
@@ -88,11 +98,10 @@ class LinesCodec(Codec):
     _conllu = False
 
     def read(self, text: bytes, line: int) -> list[list[tuple[int, tuple[str, ...]]]]:
-        self._lines = self._decoded(text, line).split("\n")
+        self._lines = self._rows(text, line)
         self._tokens: list[int] = []  # where they are
         found: list[list[tuple[int, tuple[str, ...]]]] = [[]]
         for n, row in enumerate(self._lines):
-            row = self._lines[n] = row.rstrip(" \t\r\f\v")
             if not row:
                 if found[-1]:
                     found.append([])
@@ -263,7 +272,8 @@ class CsvCodec(Codec):
 
         content = self._decoded(text, line)
         if self._table is None:
-            self._separator = table_separator(content.lstrip().partition("\n")[0].strip())
+            heading = re.split("[\r\n]", content.lstrip(), maxsplit=1)[0]
+            self._separator = table_separator(heading.strip())
         rows = csv.reader(io.StringIO(content, newline=""), delimiter=self._separator)
         self._table_rows: list[list[str]] = []
         self._heading: list[str] | None = None
