@@ -290,7 +290,7 @@ class DependencyParser(TreeParser):
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         from .inspection import explain_sentence
 
-        corpus = read_treebank(X)
+        corpus = read_words(X)
         found = []
         for s in range(len(corpus)):
             words, rows = corpus.cells(s, "form"), []

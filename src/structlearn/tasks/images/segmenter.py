@@ -295,6 +295,12 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
         return [("(unequal)", name, w) for name, w in pair_weights(self._fitted())]
 
+    def _ask_each(
+        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
+    ) -> list[Any]:
+        self._fitted()
+        return answer(X)  # there are no images without pixels
+
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
 

@@ -181,21 +181,24 @@ class Tagger(LabelTagger):
             Labels known beforehand, None elsewhere: the others are the best given these.
         """
         model: TaggerModel = self._fitted()
-        if known is None:
-            return self._ask_each(
-                X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
-            )
-        corpus = self._read_input(X)
         clamped = array("i")
-        index = {name: i for i, name in enumerate(model.core.names)}
-        if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
-            raise ValueError("known must have one entry for each token")
-        for s, labels in enumerate(known):
+        index = {} if known is None else {name: i for i, name in enumerate(model.core.names)}
+        for s, labels in enumerate(known or ()):
             try:
                 clamped.extend(-1 if k is None else index[k] for k in labels)
             except KeyError as error:
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
-        return model.label_corpus(corpus, self.n_threads, clamped)
+
+        def label(given: Any) -> list[list[str]]:
+            corpus = self._read_input(given)
+            if known is not None and len(clamped) != corpus.n_tokens:
+                raise ValueError("known must have one entry for each token")
+            return model.label_corpus(corpus, self.n_threads, clamped)
+
+        found = self._ask_each(X, label, list)
+        if known is not None and list(map(len, known)) != list(map(len, found)):
+            raise ValueError("known must have one entry for each token")
+        return found
 
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
