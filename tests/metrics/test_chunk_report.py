@@ -1,6 +1,7 @@
 """Scores of chunks: against a running count, conlleval's layout, and a real corpus."""
 
 import gzip
+import itertools
 import json
 import os
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from structlearn.metrics import chunk_f1, chunk_report, to_bio, to_iobes
+from structlearn.metrics import chunk_f1, chunk_report, chunks, to_bio, to_iobes
 from structlearn.metrics.chunking import chunk_counts
 from structlearn.metrics.scores import Scores
 from tests.metrics.chunk_reference import running_counts, write
@@ -129,9 +130,45 @@ def test_a_predicted_none_is_outside_and_wrong():
     assert report.accuracy == 0.0
 
 
-def test_an_unknown_gold_label_is_refused():
-    with pytest.raises(ValueError, match="sentence 1, position 2: the gold label is None"):
-        chunk_report([["O"], ["O", "B-NP", None]], [["O"], ["O", "O", "O"]])
+def test_an_unknown_gold_label():
+    """The chunk at its side is not judged, nor what was predicted there; the others are."""
+    gold = [["O"], ["O", "B-NP", None, "B-VP", "O", "B-PP", "O"]]
+    guess = [["O"], ["O", "B-NP", "O", "B-VP", "O", "B-PP", "B-PP"]]
+    report = chunk_report(gold, guess)
+    assert report.by_type == {"PP": Scores(1, 2, 1)}
+    assert (report.n_tokens, report.n_right) == (7, 6)
+
+
+@pytest.mark.parametrize("tags", ["BIO", "BIOES"])
+def test_judged_chunks_are_the_same_whatever_the_unknown_labels_are(tags):
+    """Every completion of the gold labels has the gold chunks that are counted, and agrees on which
+    of the predicted ones are right.
+    """
+    kinds = ["O", *(f"{tag}-{kind}" for tag in tags if tag != "O" for kind in "XY")]
+    rng = np.random.default_rng(0)
+    judged = 0
+    for _ in range(60):
+        truth, guess = (list(map(str, rng.choice(kinds, 6))) for _ in range(2))
+        at = rng.choice(6, 2, replace=False)
+        for t in at:
+            truth[t] = None
+        right, predicted, gold = chunk_counts([truth], [guess])[0]
+        judged += gold
+        # Which ones they are: those that no unknown label touches.
+        free = [(a, b, k) for a, b, k in chunks(guess) if not any(a - 1 <= t <= b for t in at)]
+        assert len(free) == predicted
+        found = []
+        for some in itertools.product(kinds, repeat=2):
+            filled = list(truth)
+            for t, label in zip(at, some, strict=True):
+                filled[t] = label
+            found.append(set(chunks(filled)))
+        always = set.intersection(*found)
+        touched = {c for c in always if any(c[0] - 1 <= t <= c[1] for t in at)}
+        assert len(always - touched) == gold
+        for one in found:
+            assert len(one & set(free)) == right
+    assert judged > 20
 
 
 def test_labels_that_are_no_strings():

@@ -117,8 +117,8 @@ def evaluate(pipeline: Any, o: Any) -> int:
         print(json.dumps(found))
         return 0
     print(f"{'':10} {'precision':>9} {'recall':>9} {'F1':>9} {'aligned':>9}")
-    for name, shown in _NAMES.items():
-        row = found[name]
+    for name in filter(found.__contains__, _NAMES):
+        row, shown = found[name], _NAMES[name]
         cells = [row["precision"], row["recall"], row["f1"], row.get("aligned_accuracy")]
         text = " ".join(f"{'' if c is None else f'{100 * c:.2f}':>9}" for c in cells)
         print(f"{shown:10} {text}".rstrip())

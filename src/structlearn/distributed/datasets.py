@@ -101,6 +101,8 @@ def _check_columns(names: Any, needed: tuple[str, ...]) -> None:
 
 def _sentences(frame: Any, left_out: tuple[str, ...] = ()) -> list[Any]:
     """Return the cells of tokens, of all columns with lists: others say something of the row."""
+    if not len(frame):
+        return []
     columns = ["tokens"]
     for name in frame.columns:
         if name not in ("tokens", *left_out) and isinstance(_plain(frame[name].iloc[0]), list):

@@ -60,7 +60,7 @@ def fit_images(
     masks = list(chain.from_iterable(examples.each(_mask_values)))
     coding = MaskCoding.fit(masks, segmenter._names(), segmenter.void)
     held_out = None if dev is None else read_examples(dev)
-    gold = None if held_out is None else [coding.encode(e.mask, unseen=True) for e in held_out]
+    gold = None if held_out is None else coding.encode_judges([e.mask for e in held_out])
     held = examples.then(_gallery, coding, pixel_features(plain), crew.threads)
     with one_blas_thread():  # puts the limits of this process back
         gallery = _ShardedGallery(held, sizes)

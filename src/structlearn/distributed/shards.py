@@ -125,8 +125,8 @@ class FileShard:
 
 
 def _closed(piece: Piece) -> bytes:
-    text = piece.read().rstrip(b"\n")
-    return text + b"\n\n"
+    text = piece.read().removeprefix(b"\xef\xbb\xbf")  # a mark before the file, not within a text
+    return text.rstrip(b"\n") + b"\n\n"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import CapabilityError, InfeasibleError
-from ..features.encoder import is_empty
 from ..structures.checks import check_count
 from .frames import as_records, contributions_frame
 from .predictor import Predictor
@@ -146,14 +145,13 @@ class Explained(Predictor):
             largest (by its absolute value) first. Where there are no positions, position is None,
             and label and runner_up are whole outputs.
         """
-        check_is_fitted(self)
-        found: list[list[dict[str, Any]]] = []
-        if not is_empty(X):
-            read = self._read(X)
+
+        def answer(read: Any) -> list[list[dict[str, Any]]]:
             contributions = self._contributions(read)
-            for chunk in self._score_chunks(read):
-                for scores in chunk:
-                    found.append(list(self._decisions(len(found), scores, contributions)))
+            scores = (one for chunk in self._score_chunks(read) for one in chunk)
+            return [list(self._decisions(i, one, contributions)) for i, one in enumerate(scores)]
+
+        found = self._ask_all(X, answer, list)
         return contributions_frame(found) if as_frame else found
 
     def _decisions(

@@ -98,19 +98,45 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             outputs.insert(i, self._no_output())
         return outputs
 
+    @property
+    def _bare_structure(self) -> Structure:
+        """The structure without constraints."""
+        bare: Structure = getattr(self.structure_, "structure", self.structure_)
+        return bare
+
     def _no_output(self) -> Any:
         """Return the output of a sequence without positions."""
-        return self._name(np.empty(0, dtype=np.int64))
+        return [] if isinstance(self._bare_structure, SemiMarkov) else self.classes_[:0]
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
         """Return X without sequences that have no positions, and the places of those."""
         X = reread(X)
-        structure = getattr(self.structure_, "structure", self.structure_)
-        if not isinstance(structure, (Chain, SemiMarkov)) or not isinstance(X, (list, tuple)):
+        sequences = isinstance(self._bare_structure, (Chain, SemiMarkov))
+        if not sequences or not isinstance(X, (list, tuple)):
             return X, []
-        gaps = [i for i, x in enumerate(X) if not isinstance(x, Mapping) and _has_no_rows(x)]
+        block = self.structure_.label_block
+        gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
         left_out = set(gaps)
         return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
+
+    def _ask_all(
+        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
+    ) -> list[Any]:
+        """Return the answers for all examples.
+
+        Parameters
+        ----------
+        answer : callable
+            Examples as :meth:`_read` returns them -> an answer for each.
+        empty : callable
+            Returns the answer for a sequence without positions.
+        """
+        check_is_fitted(self)
+        rest, gaps = self._without_empty(X)
+        found = [] if is_empty(rest) else answer(self._read(rest))
+        for i in gaps:
+            found.insert(i, empty())
+        return found
 
     def _ask_each(
         self,
@@ -127,15 +153,9 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         empty : callable
             Returns the answer for a sequence without positions.
         """
-        check_is_fitted(self)
-        rest, gaps = self._without_empty(X)
-        found: list[Any] = []
-        if not is_empty(rest):
-            for chunk in self._score_chunks(self._read(rest)):
-                found += ask(chunk)
-        for i in gaps:
-            found.insert(i, empty())
-        return found
+        return self._ask_all(
+            X, lambda read: [a for chunk in self._score_chunks(read) for a in ask(chunk)], empty
+        )
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
@@ -354,7 +374,10 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _has_no_rows(example: Any) -> bool:
+def _has_no_rows(example: Any, block: str) -> bool:
+    """Tell whether an example has no positions; where it has blocks, that of the labels tells."""
+    if isinstance(example, Mapping) and not hasattr(example, "shape"):  # some matrices are mappings
+        example = example.get(block)
     if isinstance(example, (list, tuple)):
         return not example
     shape: tuple[int, ...] = getattr(example, "shape", None) or ()

@@ -208,6 +208,13 @@ class MaskCoding:
             )
         return labels
 
+    def encode_judges(self, masks: Sequence[RawMask]) -> list[Integers]:
+        """Return the classes of gold masks that predictions are judged by: not all are void."""
+        labels = [self.encode(mask, unseen=True) for mask in masks]
+        if not any((one >= 0).any() for one in labels):
+            raise ValueError("there is nothing to be judged by: all pixels of the masks are void")
+        return labels
+
     def _numbers(self, values: npt.NDArray[Any]) -> Integers:
         """Return the number of each value's class: −1 for void, after the last for others."""
         known = {value: number for number, value in enumerate(self.values)}

@@ -4,16 +4,18 @@ Tokens and sentences are compared as spans of the characters that are not blank.
 those of tokens with equal spans one by one, those of multiword tokens by a longest common
 subsequence of their forms. A tag, lemma or head is right where it is that of the aligned gold word.
 Precision is over the words found, recall over the gold ones, as in the CoNLL 2018 shared task
-(Zeman et al. 2018).
+(Zeman et al. 2018). What the gold words do not have, ``_``, is unknown: such words, and those
+aligned with them, are left out of the score. (The shared task took a lemma that is unknown as
+right.) Features are the exception: there ``_`` says that a word has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-__all__ = ["AlignedWord", "Score", "aligned_scores", "word_alignment"]
+__all__ = ["AlignedWord", "Score", "aligned_scores", "has_lemma", "word_alignment"]
 
 #: Features that UFeats counts: those of every language.
 UNIVERSAL = {
@@ -82,7 +84,7 @@ class AlignedWord(NamedTuple):
     begin: int
     end: int
     shared: bool
-    head: int  # the number of the head among all words, -1: the root
+    head: int | None  # the number of the head among all words, -1: the root; None: unknown
 
 
 class _Text(NamedTuple):
@@ -103,11 +105,11 @@ def _read(sentences: Sequence[Sentence]) -> _Text:
             characters.append(bare)
             text.tokens.append((at, at + len(bare)))
             for cells in words:
-                head = int(cells[6]) if cells[6] != "_" else 0
+                head = None if cells[6] == "_" else int(cells[6]) - 1
+                if head is not None and head >= 0:
+                    head += first
                 span = (at, at + len(bare))
-                text.words.append(
-                    AlignedWord(cells, *span, len(words) > 1, first + head - 1 if head else -1)
-                )
+                text.words.append(AlignedWord(cells, *span, len(words) > 1, head))
             at += len(bare)
         text.sentences.append((begin, at))
     return text._replace(characters="".join(characters))
@@ -124,9 +126,9 @@ def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict
     Returns
     -------
     dict of str to Score
-        tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las. ``las`` compares
-        relations without their subtypes, ``ufeats`` the features of all languages; a gold lemma
-        ``_`` is right whatever was found.
+        tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las; those of which
+        some gold word is known. ``las`` compares relations without their subtypes, ``ufeats`` the
+        features of all languages, ``alltags`` what is known of the tags.
 
     Raises
     ------
@@ -151,40 +153,62 @@ def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict
             f"{ours.characters[at : at + 20]!r} and the other {theirs.characters[at : at + 20]!r}"
         )
     aligned = word_alignment(ours.words, theirs.words)
-    partner = {s: g for g, s in aligned}
+    partner: dict[int | None, int] = {s: g for g, s in aligned}
     partner[-1] = -1
 
     def spans(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> Score:
         return Score(len(set(one) & set(other)), len(one), len(other))
 
-    def words(same: Callable[[AlignedWord, AlignedWord], bool]) -> Score:
-        right = sum(same(ours.words[g], theirs.words[s]) for g, s in aligned)
-        return Score(right, len(ours.words), len(theirs.words), len(aligned))
+    def words(
+        same: Callable[[AlignedWord, AlignedWord], bool],
+        known: Callable[[AlignedWord], bool] = lambda g: True,
+    ) -> Score:
+        judged = [(g, s) for g, s in aligned if known(ours.words[g])]
+        right = sum(same(ours.words[g], theirs.words[s]) for g, s in judged)
+        n_found = len(theirs.words) - (len(aligned) - len(judged))
+        return Score(right, sum(map(known, ours.words)), n_found, len(judged))
 
-    def equal(column: Callable[[Sequence[str]], Any]) -> Score:
-        return words(lambda g, s: column(g.cells) == column(s.cells))
+    def cell(column: int) -> Score:
+        def same(g: AlignedWord, s: AlignedWord) -> bool:
+            return g.cells[column] == s.cells[column]
+
+        return words(same, lambda g: g.cells[column] != "_")
+
+    def same_features(g: AlignedWord, s: AlignedWord) -> bool:
+        return universal(g.cells[5]) == universal(s.cells[5])
+
+    def same_tags(g: AlignedWord, s: AlignedWord) -> bool:
+        return same_features(g, s) and all(g.cells[c] in ("_", s.cells[c]) for c in (3, 4))
 
     def attached(g: AlignedWord, s: AlignedWord) -> bool:
         return partner.get(s.head, -2) == g.head
 
-    def relation(cells: Sequence[str]) -> str:
-        return cells[7].partition(":")[0]
+    def relation(word: AlignedWord) -> str:
+        return word.cells[7].partition(":")[0]
 
-    def tags(cells: Sequence[str]) -> tuple[str, str, str]:
-        return cells[3], cells[4], universal(cells[5])
-
+    scores = {
+        "upos": cell(3),
+        "xpos": cell(4),
+        "ufeats": words(same_features),
+        "alltags": words(same_tags, lambda g: g.cells[3] != "_" or g.cells[4] != "_"),
+        "lemmas": words(lambda g, s: g.cells[2] == s.cells[2], lambda g: has_lemma(*g.cells[1:3])),
+        "uas": words(attached, lambda g: g.head is not None),
+        "las": words(
+            lambda g, s: attached(g, s) and relation(g) == relation(s),
+            lambda g: g.head is not None and g.cells[7] != "_",
+        ),
+    }
     return {
         "tokens": spans(ours.tokens, theirs.tokens),
         "sentences": spans(ours.sentences, theirs.sentences),
         "words": words(lambda g, s: True),
-        "upos": equal(lambda cells: cells[3]),
-        "xpos": equal(lambda cells: cells[4]),
-        "ufeats": equal(lambda cells: universal(cells[5])),
-        "alltags": equal(tags),
-        "lemmas": words(lambda g, s: g.cells[2] in ("_", s.cells[2])),
-        "uas": words(attached),
-        "las": words(lambda g, s: attached(g, s) and relation(g.cells) == relation(s.cells)),
+        **{name: score for name, score in scores.items() if score.gold},
     }
+
+
+def has_lemma(form: str, lemma: str) -> bool:
+    """Tell whether a lemma is known: ``_`` is not one, but for the word ``_``."""
+    return lemma != "_" or form == "_"
 
 
 def universal(feats: str) -> str:

@@ -13,8 +13,8 @@ from .scores import Scores, score_rows
 
 __all__ = ["AttachmentReport", "attachment_interval", "attachment_report"]
 
-#: One tree per sentence: the (head, relation) of each word, head 0 being the root.
-Trees = Iterable[Sequence[tuple[int, str]]]
+#: One tree per sentence: the (head, relation) of each word, head 0 being the root; None: unknown.
+Trees = Iterable[Sequence[tuple[int | None, str | None]]]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class AttachmentReport:
     exact : float
         Share of the sentences with every head and relation right.
     n_words, n_sentences : int
+        Words whose head is known, and all sentences.
     by_label : dict of str to Scores
         Right are words with this relation whose head is right too.
     """
@@ -79,7 +80,10 @@ def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:
     Parameters
     ----------
     gold, predicted : iterable of sequences of (head, relation)
-        The same sentences in the same order; heads count from 1, 0 is the root.
+        The same sentences in the same order; heads count from 1, 0 is the root. A gold head or
+        relation that is None is unknown and left out: of a word without a head nothing is judged,
+        of one without a relation its head alone. A sentence with an unknown head has no say in
+        ``root_accuracy``, and one of which nothing is known none in ``exact``.
 
     Returns
     -------
@@ -103,38 +107,49 @@ def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:
     >>> round(found.uas, 2), round(found.las, 2), found.root_accuracy
     (1.0, 0.67, 1.0)
     """
-    heads = both = labels = roots = whole = words = sentences = 0
+    heads = both = labels = roots = whole = 0
+    words = labelled = rooted = judged = 0  # what these are shares of
     in_gold: Counter[str] = Counter()
     in_predicted: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for truth, guess in read_pairs(gold, predicted):
-        sentences += 1
-        words += len(truth)
-        roots += _roots(truth) == _roots(guess)
-        whole += truth == guess
+    pairs = read_pairs(gold, predicted)
+    for truth, guess in pairs:
+        if all(head is not None for head, _ in truth):
+            rooted += 1
+            roots += _roots(truth) == _roots(guess)
+        wrong, before = 0, words
         for (head, label), (other_head, other_label) in zip(truth, guess, strict=True):
+            if head is None:
+                continue
+            words += 1
+            heads += head == other_head
+            wrong += head != other_head or label not in (None, other_label)
+            if label is None:
+                continue
+            labelled += 1
             in_gold[label] += 1
             in_predicted[other_label] += 1
             labels += label == other_label
-            heads += head == other_head
             if head == other_head and label == other_label:
                 both += 1
                 right[label] += 1
-    n, m = max(words, 1), max(sentences, 1)
+        if words > before or not truth:
+            judged += 1
+            whole += not wrong
     names = sorted({*in_gold, *in_predicted}, key=lambda name: (-in_gold[name], name))
     return AttachmentReport(
-        uas=heads / n,
-        las=both / n,
-        label_accuracy=labels / n,
-        root_accuracy=roots / m,
-        exact=whole / m,
+        uas=heads / max(words, 1),
+        las=both / max(labelled, 1),
+        label_accuracy=labels / max(labelled, 1),
+        root_accuracy=roots / max(rooted, 1),
+        exact=whole / max(judged, 1),
         n_words=words,
-        n_sentences=sentences,
+        n_sentences=len(pairs),
         by_label={name: Scores(right[name], in_predicted[name], in_gold[name]) for name in names},
     )
 
 
-def _roots(tree: Sequence[tuple[int, str]]) -> list[int]:
+def _roots(tree: Sequence[tuple[int | None, str | None]]) -> list[int]:
     return [word for word, (head, _) in enumerate(tree) if head == 0]
 
 
@@ -151,6 +166,7 @@ def attachment_interval(
     if not labelled:
         gold = [[(head, "") for head, _ in tree] for tree in gold]
         predicted = [[(head, "") for head, _ in tree] for tree in predicted]
-    found = bootstrap_interval(gold, predicted, "token_accuracy", **options)
+    known = [[None if None in arc else arc for arc in tree] for tree in gold]
+    found = bootstrap_interval(known, predicted, "token_accuracy", **options)
     name = "las" if labelled else "uas"
     return Interval(name, found.value, found.low, found.high, found.confidence, found.n_resamples)

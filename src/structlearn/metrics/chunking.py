@@ -23,7 +23,7 @@ class ChunkReport:
     Attributes
     ----------
     n_tokens, n_right : int
-        Tokens, and those among them whose label is right.
+        Tokens whose gold label is known, and those among them whose label is right.
     by_type : dict of str to Scores
         Of every type that has a chunk, gold or predicted; sorted.
     """
@@ -87,6 +87,10 @@ def chunk_report(gold: Sentences, predicted: Sentences) -> ChunkReport:
     stand. A predicted None is outside and wrong. Where no chunk was predicted the precision is
     0.0, where nothing was to be found the recall, and F1 where there is neither.
 
+    A gold None is an unknown label. Chunks, gold or predicted, that contain such a token or stand
+    next to one are left out: whether they are right depends on that label. All others are counted;
+    whether they are right follows from their own tokens and the two beside them.
+
     Parameters
     ----------
     gold, predicted : iterable of sequences of str
@@ -117,7 +121,8 @@ def chunk_report(gold: Sentences, predicted: Sentences) -> ChunkReport:
         right.update(kind for _, _, kind in set(truth).intersection(guess))
     by_type = {k: Scores(right[k], found[k], given[k]) for k in sorted(given.keys() | found.keys())}
     n_right = sum(_right(truth, guess) for truth, guess in pairs)
-    return ChunkReport(sum(len(truth) for truth, _ in pairs), n_right, by_type)
+    n_known = sum(len(truth) - truth.count(None) for truth, _ in pairs)
+    return ChunkReport(n_known, n_right, by_type)
 
 
 def chunk_f1(gold: Sentences, predicted: Sentences) -> float:
@@ -142,25 +147,28 @@ def chunk_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, int, 
 
 def _right(truth: list[Any], guess: list[Any]) -> int:
     """Return how many labels are right; "B-" is "B" to conlleval."""
-    if truth == guess:
+    if truth == guess and None not in truth:
         return len(truth)
     return sum(
         a == b or (b is not None and split_label(a) == split_label(b))
         for a, b in zip(truth, guess, strict=True)
+        if a is not None
     )
 
 
 def _spans(pairs: list[tuple[list[Any], list[Any]]]) -> Iterator[tuple[list[Span], list[Span]]]:
     for i, (truth, guess) in enumerate(pairs):
-        if None in truth:
-            raise ValueError(
-                f"sentence {i}, position {truth.index(None)}: the gold label is None, unknown, and "
-                "chunks need all of them; leave the sentence out, or write 'O'"
-            )
         try:
-            yield chunks(truth), chunks(guess)
+            yield _judged(chunks(truth), truth), _judged(chunks(guess), truth)
         except TypeError as error:
             raise TypeError(f"sentence {i}, {error}") from None
+
+
+def _judged(spans: list[Span], truth: list[Any]) -> list[Span]:
+    """Return the chunks whose tokens and neighbours all have known gold labels."""
+    if None not in truth:
+        return spans
+    return [(a, b, kind) for a, b, kind in spans if None not in truth[max(a - 1, 0) : b + 1]]
 
 
 def _percentages(scores: Scores) -> str:

@@ -341,8 +341,7 @@ class FileTagger(Parameters):
         """
         from ..estimators.frames import contributions_frame
 
-        self._fitted()
-        found = self._decisions(X)
+        found = self._ask_each(X, self._decisions, list)
         if any("probability" in one for row in found for one in row):
             self._warned(found)
         if in_words:

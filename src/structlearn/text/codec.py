@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..exceptions import LineError
-from .answers import list_fault
+from .answers import BLANKS, list_fault
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -82,6 +82,16 @@ class Codec:
             raise LineError(number, "not valid UTF-8: convert the file to UTF-8 first") from None
         self._mark = "\ufeff" if line == 0 and content.startswith("\ufeff") else ""
         return content.removeprefix(self._mark)
+
+    def _rows(self, text: bytes, line: int) -> list[str]:
+        """Return the lines without blanks at their ends; what follows the last line end is one."""
+        rows = [row.rstrip(BLANKS) for row in self._decoded(text, line).split("\n")]
+        for number, row in enumerate(rows, line + 1):
+            if "\r" in row:
+                raise LineError(
+                    number, "a carriage return inside the line: convert the line ends first"
+                )
+        return rows
 
     def _encoded(self, content: str) -> bytes:
         return (self._mark + content).encode()

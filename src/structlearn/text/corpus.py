@@ -203,6 +203,17 @@ class Corpus(Sequence[Sentence]):
         index = name if isinstance(name, int) else self.find_column(name)
         return [list(self.core.cells(i, index)) for i in range(len(self))]
 
+    def labels(self, column: int, unknown: str) -> list[list[str | None]]:
+        """Return a column of labels; None where a label is unknown, ``unknown`` in the file."""
+        return [[None if k == unknown else k for k in row] for row in self.column(column)]
+
+    def known_labels(self, column: int, unknown: str) -> list[list[str | None]]:
+        """Return a column of labels to learn from or to be judged by: some must be known."""
+        labels = self.labels(column, unknown)
+        if all(k is None for row in labels for k in row):
+            raise FileError(self.path or "the corpus", f"no token has a label: all are {unknown!r}")
+        return labels
+
     def counts(self, name: str | int) -> dict[str, int]:
         """Return how often each string of a column is there, in the order of first occurrence."""
         index = name if isinstance(name, int) else self.find_column(name)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["open_bytes", "parsed_json", "pieces", "read_bytes", "replaced", "written_text"]
 
-_LONGEST_LINE = 1 << 20
+#: A line without end is no text; there are JSON and CSV files of one line.
+_LONGEST_LINE = 1 << 30
 
 
 def _reason(error: BaseException) -> str:
@@ -87,10 +88,19 @@ def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int
     """
     held: list[bytes] = []  # whole lines of a sentence that has not ended yet
     blank = True  # what is held
-    tail, line = b"", 0  # the beginning of a line
+    tail, length, line = [b""], 0, 0  # the beginning of a line
     with open_bytes(path) as file:
         while block := file.read(size):
-            text = tail + block
+            if b"\n" not in block:
+                tail.append(block)
+                length += len(block)
+                if length > _LONGEST_LINE:
+                    raise FileError(
+                        os.fspath(path),
+                        f"a line has more than {_LONGEST_LINE} bytes: is this text?",
+                    )
+                continue
+            text = b"".join([*tail, block])
             cut = _core.last_sentence_end(text)
             if cut and not (blank and _is_blank(text[:cut])):
                 piece = b"".join([*held, text[:cut]])
@@ -100,10 +110,8 @@ def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int
             end = text.rfind(b"\n") + 1
             held.append(text[:end])
             blank = blank and _is_blank(text[:end])
-            tail = text[end:]
-            if len(tail) > _LONGEST_LINE:
-                break  # no token is that long: whoever reads the piece will say so
-    rest = b"".join([*held, tail])
+            tail, length = [text[end:]], len(text) - end
+    rest = b"".join([*held, *tail])
     if rest:
         yield rest, line
 

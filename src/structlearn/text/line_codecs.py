@@ -42,7 +42,9 @@ class TextCodec(Codec):
         return super().fault(label, names)
 
     def read(self, text: bytes, line: int) -> Sentences:
-        self._lines = self._decoded(text, line).removesuffix("\n").split("\n")
+        self._lines = self._rows(text, line)
+        if not self._lines[-1]:
+            self._lines.pop()
         sentences: Sentences = []
         for n, row in enumerate(self._lines, line + 1):
             words = row.split()
@@ -101,20 +103,15 @@ class LinesCodec(Codec):
         return cell_fault(label, self.added != "\t") or super().fault(label, names)
 
     def read(self, text: bytes, line: int) -> Sentences:
-        self._lines = self._decoded(text, line).split("\n")
+        self._lines = self._rows(text, line)
         self._tokens: list[int] = []  # where they are
         self._heading: int | None = None
         found: Sentences = [[]]
         for n, row in enumerate(self._lines):
-            row = self._lines[n] = row.rstrip(BLANKS)
             if not row:
                 if found[-1]:
                     found.append([])
                 continue
-            if "\r" in row:
-                raise LineError(
-                    line + n + 1, "a carriage return inside the line: convert the line ends first"
-                )
             if self._conllu and row.startswith("#"):
                 continue
             if self.header and not self._headed and not self._conllu:

@@ -62,15 +62,11 @@ def named_file(source: str | os.PathLike[str]) -> str:
 
 def with_empty(source: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]) -> Any:
     """Return the answers for all sentences; for those of a list that have no tokens ``empty()``."""
-    if hasattr(source, "__next__"):
+    if hasattr(source, "__next__") or hasattr(source, "tolist"):  # an iterator, an array
         source = list(source)
     if not isinstance(source, (list, tuple)):
         return answer(source)
-    gaps = [
-        i
-        for i, s in enumerate(source)
-        if isinstance(s, (str, list, tuple)) and not split_sentence(s)
-    ]
+    gaps = [i for i, sentence in enumerate(source) if _has_no_tokens(sentence)]
     if not gaps:
         return answer(source)
     left_out = set(gaps)
@@ -78,6 +74,13 @@ def with_empty(source: Any, answer: Callable[[Any], list[Any]], empty: Callable[
     for i in gaps:
         found.insert(i, empty())
     return found
+
+
+def _has_no_tokens(sentence: Any) -> bool:
+    if isinstance(sentence, str):
+        return not sentence.split()
+    sequence = isinstance(sentence, Sequence) or hasattr(sentence, "tolist")
+    return sequence and len(sentence) == 0
 
 
 def not_empty(corpus: Corpus, name: str = "the corpus") -> Corpus:

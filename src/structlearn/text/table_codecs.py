@@ -183,7 +183,8 @@ class CsvCodec(Codec):
 
         content = self._decoded(text, line)
         if self._table is None:
-            self._separator = table_separator(content.lstrip().partition("\n")[0].strip())
+            heading = re.split("[\r\n]", content.lstrip(), maxsplit=1)[0]
+            self._separator = table_separator(heading.strip())
         rows = csv.reader(io.StringIO(content, newline=""), delimiter=self._separator)
         self._table_rows: list[list[str]] = []
         self._heading: list[str] | None = None

@@ -252,11 +252,7 @@ class ConstituencyParser(TreeParser):
         from .decisions import explain
 
         model: ConstituencyModel = self._fitted()
-        return self._ask_each(
-            X,
-            lambda given: [explain(model, *tagged) for tagged in self._tagged(given, None)],
-            list,
-        )
+        return [explain(model, *tagged) for tagged in self._tagged(X, None)]
 
     # -- judging --------------------------------------------------------------------------------
 

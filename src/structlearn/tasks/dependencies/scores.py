@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...metrics import confusion
+from ...metrics import confusion, token_accuracy
 from ...metrics.attachment import attachment_interval, attachment_report
 from ...metrics.significance import significance
 from ...text.corpus import Corpus
@@ -91,15 +91,16 @@ class Comparison:
 
 
 def tag_accuracies(corpus: Corpus, tags: Tags) -> dict[str, float]:
-    """Return the share of predicted tags that are right, by column where there are gold ones."""
+    """Return the share of predicted tags that are right, by column where there are gold ones.
+
+    Words without a gold tag are left out; those without features, "_", have none.
+    """
     found = {}
     for c, name in enumerate(TAG_COLUMNS):
-        gold, guesses = (
-            [tag for row in rows for tag in row]
-            for rows in (corpus.column(name), tag_names(corpus, tags, c))
-        )
-        if any(tag != "_" for tag in gold):
-            found[name] = sum(a == b for a, b in zip(gold, guesses, strict=True)) / len(gold)
+        if corpus.counts(name).keys() == {"_"}:
+            continue
+        gold = corpus.labels(corpus.find_column(name), "" if name == "feats" else "_")
+        found[name] = token_accuracy(gold, tag_names(corpus, tags, c))
     return found
 
 

@@ -64,7 +64,7 @@ def fit_segmenter(
         weights = weights[weights > 0]
     coding = MaskCoding.fit([e.mask for e in examples], names, segmenter.void)
     gold = [coding.encode(e.mask) for e in examples]
-    held_out = None if dev is None else [coding.encode(e.mask, unseen=True) for e in dev]
+    held_out = None if dev is None else coding.encode_judges([e.mask for e in dev])
     with one_blas_thread():
         images, threads = [e.image for e in examples], segmenter.n_threads
         gallery = Gallery(images, gold, pixel_features(segmenter), threads)

@@ -296,6 +296,12 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
         return [("(unequal)", name, w) for name, w in pair_weights(self._fitted())]
 
+    def _ask_each(
+        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
+    ) -> list[Any]:
+        self._fitted()
+        return answer(X)  # there are no images without pixels
+
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
 
@@ -328,7 +334,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     def _evaluate(self, X: Any, y: Any = None) -> tuple[dict[str, Any], Overlap, Overlap]:
         model: SegmenterModel = self._fitted()
         examples = read_examples(X, y)
-        gold = [model.coding.encode(e.mask, unseen=True) for e in examples]
+        gold = model.coding.encode_judges([e.mask for e in examples])
         images = [e.image for e in examples]
         begin = time.perf_counter()
         found = model.segment_all(images, threads=self.n_threads)

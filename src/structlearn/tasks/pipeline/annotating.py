@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...estimators.declared import check_whole
+from ...exceptions import CapabilityError
 from .corpora import put_tags, tagged_corpus, words_corpus
 from .doc import Doc
 from .model import PipelineModel
@@ -126,24 +127,31 @@ class Annotating:
         Parameters
         ----------
         sentences : iterable of lists of str
+            Strings are refused, an empty one too: to annotate text, call the pipeline.
         split : bool, default=False
             Look for multiword tokens among them.
 
         Returns
         -------
         Doc
-            Its text has the tokens separated by blanks, a line for each sentence.
+            With as many sentences as were given, those without tokens among them. Its text has
+            the tokens separated by blanks, a line for each sentence that has some.
         """
+        if isinstance(sentences, str):
+            raise TypeError(
+                "sentences is a string: give a list of sentences, each a list of tokens, or call "
+                "the pipeline with the text"
+            )
         lines: list[str] = []
         places: Places = []
         at = 0
-        for number, tokens in enumerate(sentences):
-            if isinstance(tokens, str):
+        for number, given in enumerate(sentences):
+            if isinstance(given, str):
                 raise TypeError(
                     f"sentence {number} is a string: give a list of tokens, or call the pipeline "
                     "with the text"
                 )
-            row = []
+            row, tokens = [], list(given)
             for token in tokens:
                 check_text(token)
                 if not token or token != " ".join(token.split()):
@@ -155,14 +163,14 @@ class Annotating:
                 at += len(token) + 1
             if row:
                 lines.append(" ".join(tokens))
-                places.append(row)
+            places.append(row)
         docs = self._finished(["\n".join(lines)], [places], self.n_threads, split)
         if confidence:
             self._add_confidence(docs)
         return docs[0]
 
     def predict(self, X: Iterable[Sequence[str]]) -> list[Any]:
-        """Return the trees of sentences whose tokens are known."""
+        """Return the trees of sentences whose tokens are known; an empty one has an empty tree."""
         return [sentence.tree for sentence in self.annotate(X)]
 
     def predict_kbest(
@@ -174,10 +182,16 @@ class Annotating:
         """
         from .confidence import tree_sums
 
-        words = [sentence.words for sentence in self.annotate(X).sentences]
-        parser = self.model_.parts["parser"]
         number = check_whole("n", n, 1)
-        return [sums.kbest(number) for sums in tree_sums(parser, tagged_corpus(words))]
+        if "parser" not in self.stages:
+            raise CapabilityError("the pipeline has no parser, so there are no trees")
+        doc = self.annotate(X)
+        words = [sentence.words for sentence in doc if sentence.words]
+        sums = iter(tree_sums(self.model_.parts["parser"], tagged_corpus(words)) if words else ())
+        return [
+            next(sums).kbest(number) if sentence.words else [(0.0, sentence.tree)]
+            for sentence in doc
+        ]
 
     def _places(self, texts: Sequence[str], threads: int) -> list[Places]:
         """Return where the tokens of each text lie, by sentence."""
@@ -219,14 +233,15 @@ class Annotating:
                 [text[begin:end] for begin, end in sentence]
                 for text, sentences in zip(texts, places, strict=True)
                 for sentence in sentences
+                if sentence
             ]
-            rows = iter(self._splitter(forms, threads))
-            splits = [[next(rows) for _ in sentences] for sentences in places]
+            rows = iter(self._splitter(forms, threads) if forms else ())
+            splits = [[next(rows) if s else [] for s in sentences] for sentences in places]
         docs = [
             Doc.from_places(text, sentences, rows)
             for text, sentences, rows in zip(texts, places, splits, strict=True)
         ]
-        words = [sentence.words for doc in docs for sentence in doc.sentences]
+        words = [sentence.words for doc in docs for sentence in doc if sentence.words]
         if words:
             self._annotate_words(words, stages, threads)
         return docs

@@ -28,7 +28,7 @@ def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
     if "tokeniser" in stages and pipeline._own_tokeniser is None:
         for doc in docs:
             _add_tokens(parts["tokeniser"], doc)
-    sentences = [sentence.words for doc in docs for sentence in doc.sentences]
+    sentences = [sentence.words for doc in docs for sentence in doc if sentence.words]
     if not sentences:
         return
     corpus = tagged_corpus(sentences)
@@ -70,6 +70,7 @@ def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
     is the sum of their probabilities, as in the confidence of a lemma.
     """
     from ...estimators.calibration import best_temperature
+    from ...metrics.alignment import has_lemma
 
     model = lemmatiser.model
     dev = dev.subset(range(min(len(dev), _CALIBRATED)))
@@ -79,6 +80,7 @@ def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
         columns = (dev.cells(s, name) for name in ("form", "lemma", "xpos"))
         gold.append([
             [k for k, x in enumerate(model.shown) if lemmatiser.lemma(x, form, xpos) == lemma]
+            if has_lemma(form, lemma) else None
             for form, lemma, xpos in zip(*columns, strict=True)
         ])  # fmt: skip
 
@@ -87,6 +89,8 @@ def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
         for s, words in enumerate(gold):
             p = array("d", reader.marginals(s, temperature))
             for t, scripts in enumerate(words):
+                if scripts is None:
+                    continue
                 total -= math.log(max(sum(p[t * n + k] for k in scripts), _LEAST))
         return total
 
@@ -123,16 +127,16 @@ def _marginals(model: Any, corpus: Any, sentences: Any) -> Any:
 def _add_tokens(model: Any, doc: Doc) -> None:
     """Set the probabilities that tokens begin where they do."""
     core = _core.Corpus("columns")
-    places = list(paragraphs(doc.text))
-    for begin, end in places:
-        core.add_characters(doc.text[begin:end].encode())
+    read = list(paragraphs(doc.text))
+    for characters, _ in read:
+        core.add_characters(characters.encode())
     n = len(model.labels)
     begins = [k for k, label in enumerate(model.labels) if label.startswith("B-")]
     reader = _core.TaggerReader(model.core, core)
     tokens = {token.begin: token for token in doc.tokens}
-    for s, (begin, end) in enumerate(places):
+    for s, (_, places) in enumerate(read):
         p = array("d", reader.marginals(s, model.temperature or _USUAL_TEMPERATURE))
-        for at in range(begin, end):
+        for number, at in enumerate(places):
             if at in tokens:
-                base = (at - begin) * n
+                base = number * n
                 tokens[at].confidence = min(1.0, sum(p[base + k] for k in begins))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from ...text.answers import BLANKS, as_json, cell_fault
 from ...text.dependency_tree import DependencyTree
+from ...text.line_ends import PARAGRAPH_END
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -90,24 +90,17 @@ class DocSentence:
     doc : Doc
         That it is part of.
     tokens : list of Token
+        Empty if the sentence was given without tokens.
     words : list of Word
+    begin, end : int
+        Where it lies: ``doc.text[begin:end]``.
     """
 
-    __slots__ = ("doc", "tokens", "words")
+    __slots__ = ("begin", "doc", "end", "tokens", "words")
 
-    def __init__(self, doc: Doc, tokens: list[Token]) -> None:
-        self.doc, self.tokens = doc, tokens
+    def __init__(self, doc: Doc, tokens: list[Token], begin: int, end: int) -> None:
+        self.doc, self.tokens, self.begin, self.end = doc, tokens, begin, end
         self.words = [word for token in tokens for word in token.words]
-
-    @property
-    def begin(self) -> int:
-        """Where it begins in the text."""
-        return self.tokens[0].begin
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-        return self.tokens[-1].end
 
     @property
     def text(self) -> str:
@@ -124,9 +117,12 @@ class DocSentence:
 
     @property
     def tree(self) -> DependencyTree | None:
-        """The tree, which draws itself; None where there is none."""
+        """The tree, which draws itself; None if the pipeline had no parser.
+
+        That of a sentence without words is empty.
+        """
         words = self.words
-        if words[0].head is None:
+        if words and words[0].head is None:
             return None
         found = [word.confidence.get("head") for word in words]
         known = [p for p in found if p is not None]
@@ -213,7 +209,7 @@ class Doc:
         splits : list of lists, optional
             For each token the words of it, or None where it is one word.
         """
-        doc = cls(text)
+        doc, reached = cls(text), 0
         for s, places in enumerate(sentences):
             tokens, n = [], 1
             for t, (begin, end) in enumerate(places):
@@ -222,7 +218,9 @@ class Doc:
                 words = [Word(n + i, one) for i, one in enumerate(forms or (form,))]
                 n += len(words)
                 tokens.append(Token(form, begin, end, words))
-            doc.sentences.append(DocSentence(doc, tokens))
+            begin = tokens[0].begin if tokens else reached
+            reached = tokens[-1].end if tokens else reached
+            doc.sentences.append(DocSentence(doc, tokens, begin, reached))
         return doc
 
     @property
@@ -249,8 +247,7 @@ class Doc:
 
     @property
     def _trailing(self) -> str:
-        tokens = self.sentences[-1].tokens if self.sentences else None
-        return self.text[tokens[-1].end if tokens else 0 :]
+        return self.text[self.sentences[-1].end if self.sentences else 0 :]
 
     # -- formats --------------------------------------------------------------------------------
 
@@ -259,7 +256,7 @@ class Doc:
 
         With ``# text``, ranges of multiword tokens, ``SpaceAfter=No``; blanks other than one space
         are in ``SpacesAfter`` (``SpacesBefore`` of the first token), so that the text can be put
-        together again.
+        together again. Sentences without words are left out: CoNLL-U has none.
 
         Parameters
         ----------
@@ -279,7 +276,7 @@ class Doc:
         starts = [token.begin for sentence in self.sentences for token in sentence.tokens]
         starts.append(len(text))
         paragraph, k = True, 0
-        for number, sentence in enumerate(self.sentences, first_id):
+        for number, sentence in enumerate(filter(len, self.sentences), first_id):
             if paragraph:
                 out.append("# newpar" if number > 1 else "# newdoc\n# newpar")
             at = len(out)
@@ -318,7 +315,7 @@ class Doc:
                         )
                     )  # fmt: skip
             out.insert(at, f"# sent_id = {number}\n# text = {''.join(line).rstrip(' ')}")
-            paragraph = _PARAGRAPH.search(behind) is not None
+            paragraph = PARAGRAPH_END.search(behind) is not None
             out.append("")
         return "\n".join([*out, ""]) if out else ""
 
@@ -338,7 +335,7 @@ class Doc:
         from html import escape
 
         body = []
-        for sentence in self.sentences:
+        for sentence in filter(len, self.sentences):
             tree = sentence.tree
             if tree is None:
                 words = " ".join(f"{word.form}/{word.upos}" for word in sentence.words)
@@ -360,17 +357,14 @@ class Doc:
         return self.sentences[index]
 
     def __str__(self) -> str:
-        trees = (sentence.tree for sentence in self.sentences)
+        shown = [(sentence, sentence.tree) for sentence in self.sentences if sentence.words]
         return "\n\n".join(
             str(tree) if tree is not None else " ".join(w.form for w in sentence.words)
-            for sentence, tree in zip(self.sentences, trees, strict=True)
+            for sentence, tree in shown
         )
 
     def __repr__(self) -> str:
         return f"<Doc of {len(self.sentences)} sentences: {self.text[:60]!r}>"
-
-
-_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def _row(*cells: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from ...exceptions import FileError
 from ...text.files import open_bytes
+from ...text.line_ends import ENDS, last_paragraph_end
 from .doc import Doc
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -33,7 +34,8 @@ def text_pieces(
     Memory does not depend on the size of the file: a paragraph of more than a megabyte is cut where
     the last sentence begins, of those that ``last_sentence`` finds in its last 16,384 characters;
     where it finds one sentence alone, after the last line end or blank; and where there is no
-    blank either, after the megabyte. The pieces together are the file, but for a byte order mark.
+    blank either, after the megabyte. Line ends may be any of :mod:`structlearn.text.line_ends`; a
+    CRLF is never torn. The pieces together are the file, but for a byte order mark.
 
     Parameters
     ----------
@@ -46,6 +48,7 @@ def text_pieces(
     held, n_read = "", 0
     with open_bytes(source) as file:
         while block := file.read(size):
+            begin = len(held.rstrip())  # no blank line ends before
             try:
                 held += decoder.decode(block)
             except UnicodeDecodeError as error:
@@ -58,9 +61,10 @@ def text_pieces(
                 raise FileError(
                     os.fspath(source), "it has NUL characters: not text, or not in UTF-8 (UTF-16?)"
                 )
-            cut = _paragraph_end(held)
+            end = len(held) - held.endswith("\r")  # which may be half of a line end
+            cut = last_paragraph_end(held, begin, end)
             if not cut and len(held) > _MOST:
-                cut = _cut(held, last_sentence)
+                cut = _cut(held[:end], last_sentence)
             if cut:
                 yield held[:cut]
                 held = held[cut:]
@@ -76,17 +80,7 @@ def _cut(text: str, last_sentence: Callable[[str], int] | None) -> int:
     """Return where a long text without the end of a paragraph is cut."""
     begin = max(len(text) - _WINDOW, 0)
     found = 0 if last_sentence is None else last_sentence(text[begin:])
-    return begin + found if found else max(text.rfind("\n"), text.rfind(" ")) + 1 or len(text)
-
-
-def _paragraph_end(text: str) -> int:
-    """Return where the last paragraph that is complete ends: after a blank line; 0: nowhere."""
-    end = len(text)
-    while (end := text.rfind("\n", 0, end)) > 0:
-        before = text.rfind("\n", 0, end)
-        if before >= 0 and not text[before:end].strip():
-            return end + 1
-    return 0
+    return begin + found if found else max(map(text.rfind, f"{ENDS} ")) + 1 or len(text)
 
 
 def write_annotated(

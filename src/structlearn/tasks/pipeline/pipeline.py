@@ -210,6 +210,8 @@ or load a model
         dict
             By name (tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las):
             precision, recall, f1, as in the CoNLL 2018 shared task; words_per_second, n_words.
+            Words whose gold cell is unknown, ``_``, are left out of a score, and a score that no
+            word is left for does not appear (:func:`structlearn.metrics.alignment.aligned_scores`).
         """
         from .scores import evaluate_pipeline
 
@@ -217,7 +219,10 @@ or load a model
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the F1 of labelled attachment, from the text of a treebank."""
-        return float(self.evaluate(X)["las"]["f1"])
+        scores = self.evaluate(X)
+        if "las" not in scores:
+            raise ValueError("score needs a treebank in which words have heads and relations")
+        return float(scores["las"]["f1"])
 
     def __repr__(self) -> str:
         state = ", ".join(self.stages) if hasattr(self, "model_") else "not trained"

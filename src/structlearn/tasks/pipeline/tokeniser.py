@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from ... import _core
 from ...io.stored_model import stored_temperature
 from ...text.corpus import NO_TEXT, Corpus, is_text
+from ...text.line_ends import PARAGRAPH_END
 from ...text.surface import raw_paragraphs
 from ...text.templates import FeatureTemplates
 from ..tagging.model import TaggerModel
@@ -92,7 +93,7 @@ bias
 #: What no token has: a blank at an end, one other than a space or a no-break space inside.
 _BROKEN = re.compile(r"\A\s|\s\Z|[^\S \xa0]")
 _TOKEN = re.compile(rb"[SB]I*")
-_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def check_text(text: str) -> None:
@@ -108,21 +109,33 @@ def check_text(text: str) -> None:
         raise ValueError(f"the text cannot be read: {NO_TEXT}")
 
 
-def paragraphs(text: str) -> Iterator[Span]:
-    """Yield where the paragraphs of a text lie: blank lines separate them."""
-    begin = 0
-    for gap in _PARAGRAPH.finditer(text):
+def paragraphs(text: str) -> Iterator[tuple[str, Sequence[int]]]:
+    """Yield the characters of each paragraph, and where each of them lies in the text.
+
+    Blank lines separate paragraphs. CRLF is one character as other line ends are
+    (:mod:`structlearn.text.line_ends`); a byte order mark before the text is none of it.
+    """
+    begin = int(text.startswith(_BYTE_ORDER_MARK))
+    for gap in PARAGRAPH_END.finditer(text):
         yield from _trimmed(text, begin, gap.start())
         begin = gap.end()
     yield from _trimmed(text, begin, len(text))
 
 
-def _trimmed(text: str, begin: int, end: int) -> Iterator[Span]:
+def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[str, Sequence[int]]]:
     piece = text[begin:end]
     bare = piece.strip()
-    if bare:
-        first = begin + len(piece) - len(piece.lstrip())
-        yield first, first + len(bare)
+    if not bare:
+        return
+    first = begin + len(piece) - len(piece.lstrip())
+    if "\r\n" not in bare:
+        yield bare, range(first, first + len(bare))
+        return
+    places = array("q")
+    for line in bare.split("\r\n"):
+        places.extend(range(first, first + len(line) + 1))  # the line end lies where its CR does
+        first += len(line) + 2
+    yield bare.replace("\r\n", "\n"), places[:-1]
 
 
 def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
@@ -177,35 +190,36 @@ class Tokeniser:
     def __call__(self, texts: Sequence[str], threads: int = 1) -> list[list[list[Span]]]:
         """Return, for each text, the tokens of each sentence as places in the text."""
         core = _core.Corpus("columns")
-        places = []
+        read = []
         for text in texts:
             check_text(text)
-            places.append(list(paragraphs(text)))
-            for begin, end in places[-1]:
-                core.add_characters(text[begin:end].encode())
+            read.append(list(paragraphs(text)))
+            for characters, _ in read[-1]:
+                core.add_characters(characters.encode())
         if not core.n_sentences:
             return [[] for _ in texts]
         numbers = array("i", self.model.core.predict(core, b"", threads))
         marks = bytes(list(numbers)).translate(self._marks)
         found, at = [], 0
-        for text, pieces in zip(texts, places, strict=True):
+        for pieces in read:
             sentences: list[list[Span]] = []
-            for begin, end in pieces:
-                sentences += _sentences(text, begin, marks[at : at + end - begin])
-                at += end - begin
+            for characters, places in pieces:
+                row = _sentences(characters, marks[at : at + len(characters)])
+                sentences += [[(places[a], places[b - 1] + 1) for a, b in spans] for spans in row]
+                at += len(characters)
             found.append(sentences)
         return found
 
 
-def _sentences(text: str, begin: int, marks: bytes) -> list[list[Span]]:
+def _sentences(text: str, marks: bytes) -> list[list[Span]]:
     """Return the sentences of a paragraph by the marks of its characters.
 
     Every character that is not blank is in a token, and no token begins or ends with a blank.
     """
     sentences: list[list[Span]] = [[]]
-    reached = begin
+    reached = 0
     for match in _TOKEN.finditer(marks):
-        first, last = begin + match.start(), begin + match.end()
+        first, last = match.span()
         if first > reached:
             sentences[-1] += _left_out(text, reached, first)
         reached = last
@@ -215,7 +229,7 @@ def _sentences(text: str, begin: int, marks: bytes) -> list[list[Span]]:
             sentences[-1] += _left_out(text, first, last)
         else:
             sentences[-1].append((first, last))
-    sentences[-1] += _left_out(text, reached, begin + len(marks))
+    sentences[-1] += _left_out(text, reached, len(text))
     return [sentence for sentence in sentences if sentence]
 
 

@@ -166,7 +166,9 @@ class LemmaLabels:
     """
 
     def __init__(self, corpus: Corpus, rare: int = _RARE) -> None:
-        self.corpus = corpus
+        from ...metrics.alignment import has_lemma  # annotating does without it
+
+        self.corpus, self._has_lemma = corpus, has_lemma
         cases: Counter[tuple[str, str]] = Counter()
         for form, lemma, xpos in self._words():
             if form != form.lower():
@@ -187,7 +189,7 @@ class LemmaLabels:
         for s in range(len(self.corpus)):
             columns = (self.corpus.cells(s, name) for name in ("form", "lemma", "xpos"))
             for form, lemma, xpos in zip(*columns, strict=True):
-                if _has_lemma(form, lemma):
+                if self._has_lemma(form, lemma):
                     yield form, lemma, xpos
 
     def _script(self, form: str, lemma: str, xpos: str) -> str:
@@ -202,16 +204,12 @@ class LemmaLabels:
         for number in range(len(self.corpus)):
             rows = [list(cells) for cells in self.corpus[number]]
             for cells in rows:
-                if _has_lemma(cells[1], cells[2]):
+                if self._has_lemma(cells[1], cells[2]):
                     script = self._script(cells[1], cells[2], cells[4])
                     cells[2] = script if script in self._frequent else LISTED
                 cells[6:] = "____"
             sentences.append(rows)
         return Corpus.from_sentences(sentences, "conllu")
-
-
-def _has_lemma(form: str, lemma: str) -> bool:
-    return lemma != "_" or form == "_"
 
 
 class Lemmatiser:

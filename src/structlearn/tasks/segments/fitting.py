@@ -186,6 +186,8 @@ class SegmentFitting(Fitting):
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold segment | sentence) as a function of the temperature."""
         gold = self._marks(self.segments_of(dev)[0])
+        if not ((gold >= 0) & (gold < len(self.labels))).any():
+            return None
         return lambda temperature: float(model.core.log_loss(dev.core, gold, temperature))
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:

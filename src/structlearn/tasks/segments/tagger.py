@@ -172,7 +172,7 @@ class SegmentTagger(LabelTagger):
 
         model: SegmentModel = self._fitted()
         corpus = self._gold_corpus(X, format)
-        gold = corpus.column(model.target)
+        gold = self._as_written(model.gold(corpus))
         for s, segments in enumerate(self.predict_segments(corpus)):
             p, true = model.marginals(corpus, s, 0.0), set(chunks(gold[s]))
             for segment in segments:
@@ -265,7 +265,7 @@ class SegmentTagger(LabelTagger):
         first: list[str] = self._fitted().first
         return first
 
-    def _as_written(self, gold: list[list[str]]) -> list[list[str]]:
+    def _as_written(self, gold: list[list[Any]]) -> list[list[str]]:
         from ...metrics import to_bio
 
         written = []

@@ -120,7 +120,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
         """Run a training, and keep its model."""
-        model, learned = run.run(None if dev is None else run.with_labels(dev))
+        model, learned = run.run(None if dev is None else run.held_out(dev))
         model.training["parameters"] = self._stored()
         self.model_, self.history_ = model, learned.history
         if learned.interrupted:
@@ -326,7 +326,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         confidence: bool = False,
         against: Any = None,
     ) -> dict[str, Any]:
-        """Compare predicted with gold labels.
+        """Compare predicted with gold labels; unknown ones are left out.
 
         Parameters
         ----------
@@ -338,8 +338,9 @@ class LabelTagger(LearnerParameters, FileTagger):
         Returns
         -------
         dict
-            accuracy, sentence_accuracy, tokens, sentences, tokens_per_second; for chunk labels
-            precision, recall and f1 too, overall and by type.
+            accuracy, sentence_accuracy, tokens (those whose label is known), sentences,
+            tokens_per_second; for chunk labels precision, recall and f1 too, overall and by type
+            (:func:`~structlearn.metrics.chunk_report` says what of chunks beside unknown labels).
         """
         from .scores import Comparison
 

@@ -65,7 +65,10 @@ class Fitting:
         raise AssertionError
 
     def log_loss(self, model: Any, dev: Corpus) -> Any:
-        """Return −Σ log P(gold | sentence) over a dev set as a function of the temperature."""
+        """Return −Σ log P(gold | sentence) over a dev set as a function of the temperature.
+
+        None: it has no label that the model knows.
+        """
         raise AssertionError
 
     @property
@@ -79,9 +82,20 @@ class Fitting:
         weights = self.corpus.weights
         return np.array(weights) if weights else None
 
+    @property
+    def unknown(self) -> str:
+        """The label of files that means unknown; "" if none does."""
+        return ""
+
     def with_labels(self, corpus: Corpus) -> Corpus:
         """Return a corpus with whole labels in the target column."""
-        return corpus.joined(self.targets, self.tagger.unknown) if self.further else corpus
+        return corpus.joined(self.targets, self.unknown) if self.further else corpus
+
+    def held_out(self, dev: Corpus) -> Corpus:
+        """Return a dev corpus with whole labels in the target column, some of them known."""
+        whole = self.with_labels(dev)
+        whole.known_labels(self.target, self.unknown)
+        return whole
 
     def how(self, problem: Any) -> dict[str, Any]:
         """Return what :func:`learn_task` should know besides."""
@@ -156,7 +170,7 @@ class Fitting:
         """Learn; return the model and the record of the training."""
         tagger, problem = self.tagger, self.problem()
         judge = chunk_f1 if self.measure == "f1" else token_accuracy
-        gold = None if dev is None else dev.column(self.target)
+        gold = None if dev is None else dev.labels(self.target, self.unknown)
 
         def score(w: Vector) -> float:
             return judge(gold, self.model(w).label_corpus(dev, tagger.n_threads))  # type: ignore
@@ -174,8 +188,14 @@ class Fitting:
         model.training.update(found.record(tagger.learner))
         if dev is not None and not found.interrupted:
             with Meter("calibrating", shown=bool(tagger.verbose)):
-                model.temperature = best_temperature(self.log_loss(model, dev))
+                self.calibrate(model, dev)
         return model, found
+
+    def calibrate(self, model: Any, dev: Corpus) -> None:
+        """Set the temperature at which the labels of a dev set are most probable, if it has any."""
+        log_loss = self.log_loss(model, dev)
+        if log_loss is not None:
+            model.temperature = best_temperature(log_loss)
 
     def common(self) -> dict[str, Any]:
         """Return what models of both kinds are made of."""

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ...estimators.calibration import best_temperature
 from ...estimators.stored.word_emissions import emission_tensors, word_scores
-from ...exceptions import FileError
 from ...io.weight_tables import packed_table
 from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
@@ -37,16 +35,11 @@ class CountedFitting(TokenFitting):
         """Count; return the model."""
         from ...estimators import HMM
 
-        corpus, unknown = self.corpus, self.tagger.unknown
+        corpus = self.corpus
         word = 1 if corpus.format == "conllu" else 0
         if word in self.targets:
             raise ValueError("the words are the target: there is nothing to learn from")
-        labels = corpus.column(self.target)
-        gold = [[None if k == unknown else k for k in sentence] for sentence in labels]
-        if all(k is None for sentence in gold for k in sentence):
-            raise FileError(
-                corpus.path or "the corpus", f"no token has a label: all are {unknown!r}"
-            )
+        gold = corpus.known_labels(self.target, self.tagger.unknown)
         order = self.tagger.order
         hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=self.sample_weight)
         self.labels = [str(k) for k in hmm.classes_]
@@ -76,5 +69,5 @@ class CountedFitting(TokenFitting):
         model = self.made(arrays, emissions=emission_tensors(hmm))
         model.training["passes"] = 1
         if dev is not None:
-            model.temperature = best_temperature(self.log_loss(model, dev))
+            self.calibrate(model, dev)
         return model, Learned(np.zeros(0), 1)

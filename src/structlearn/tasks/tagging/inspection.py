@@ -264,7 +264,6 @@ def inspect_tagger(
 
 def _gold(model: Any, corpus: Any) -> Iterator[list[str | None]]:
     """Yield the labels that sentences come with; None where there are none."""
-    unknown = ("_", str(model.training.get("unknown", "_")))
     known = max(model.targets) < corpus.n_columns
     for labels in model.gold(corpus) if known else corpus.column(0):
-        yield [k if known and k not in unknown else None for k in labels]
+        yield [k if known and k != "_" else None for k in labels]

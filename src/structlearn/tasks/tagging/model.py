@@ -96,11 +96,20 @@ class LabelModel(StoredModel):
         names = column_names(self.format, self.n_columns)
         return ",".join(names[c] for c in self.targets)
 
-    def gold(self, corpus: Corpus) -> list[list[str]]:
-        """Return the labels that sentences come with, as the model writes them."""
+    @property
+    def unknown(self) -> str:
+        """The label of files that means unknown; "" if none does."""
+        return ""
+
+    def gold(self, corpus: Corpus, *, some: bool = False) -> list[list[str | None]]:
+        """Return the labels that sentences come with, as the model writes them; None: unknown.
+
+        This is where every score learns what is known. With ``some`` at least one label must be.
+        """
         if self.further:
-            corpus = corpus.joined(self.targets, str(self.training.get("unknown", "_")))
-        return corpus.column(self.target)
+            corpus = corpus.joined(self.targets, self.unknown)
+        read = corpus.known_labels if some else corpus.labels
+        return read(self.target, self.unknown)
 
     def pair_scores(self) -> list[list[float]]:
         """Return the score of each label (column) after each other (row)."""
@@ -192,6 +201,11 @@ class TaggerModel(LabelModel, RoundedModel):
         self.core = _core.TaggerModel(
             features, self.labels, shown, order, hashed, self.arrays, candidates
         )
+
+    @property
+    def unknown(self) -> str:
+        """The label of files that means unknown; "" if none does."""
+        return str(self.training.get("unknown", "_"))
 
     @property
     def kind(self) -> str:

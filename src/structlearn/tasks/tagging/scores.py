@@ -34,7 +34,7 @@ class Comparison:
     def __init__(self, tagger: Any, source: Any, format: str | None) -> None:
         self.tagger = tagger
         self.corpus = tagger._gold_corpus(source, format)
-        self.gold = tagger._fitted().gold(self.corpus)
+        self.gold = tagger._fitted().gold(self.corpus, some=True)
         begin = time.perf_counter()
         self.predicted = tagger.predict(self.corpus)
         self.seconds = time.perf_counter() - begin
@@ -47,7 +47,7 @@ class Comparison:
     def _strange_labels(self) -> list[str]:
         """Say that the gold labels are of another kind than the model's: all scores are 0."""
         known = dict.fromkeys(self.tagger._written_labels())
-        found = dict.fromkeys(label for labels in self.written for label in labels)
+        found = dict.fromkeys(k for labels in self.written for k in labels if k is not None)
         if not known.keys().isdisjoint(found):
             return []
         model = self.tagger._fitted()
@@ -73,13 +73,12 @@ class Comparison:
 
     def as_dict(self, *, confidence: bool, against: Any) -> dict[str, Any]:
         """Return what ``evaluate`` gives."""
-        n = self.corpus.n_tokens
         result: dict[str, Any] = {
             "accuracy": token_accuracy(self.written, self.predicted),
             "sentence_accuracy": sequence_accuracy(self.written, self.predicted),
-            "tokens": n,
+            "tokens": sum(label is not None for row in self.gold for label in row),
             "sentences": len(self.corpus),
-            "tokens_per_second": round(n / max(self.seconds, 1e-9)),
+            "tokens_per_second": round(self.corpus.n_tokens / max(self.seconds, 1e-9)),
         }
         if len(self.columns) > 1:
             result["by_column"] = self._by_column()
@@ -98,9 +97,8 @@ class Comparison:
         """Return the accuracy of each part of labels that are in several columns."""
         n = len(self.columns) - 1
 
-        def part(rows: list[list[str]], i: int) -> list[list[str]]:
-            # An unknown gold label has fewer parts.
-            return [[[*label.split("|", n), *[""] * n][i] for label in row] for row in rows]
+        def part(rows: list[list[Any]], i: int) -> list[list[Any]]:
+            return [[k if k is None else k.split("|", n)[i] for k in row] for row in rows]
 
         return {
             name: token_accuracy(part(self.gold, i), part(self.predicted, i))

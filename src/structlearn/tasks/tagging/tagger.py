@@ -63,7 +63,7 @@ class Tagger(LabelTagger):
     prune : float, default=0.0
         Leave weights of at most this absolute value out of the model.
     unknown : str, default="_"
-        A label that is not known: left open in training.
+        A label that is not known: left open in training, left out of all scores.
     names : bool, default=True
         Keep the names of the features in the model, for ``inspect``.
     functions : dict of str to callable, optional
@@ -167,12 +167,10 @@ class Tagger(LabelTagger):
 
     @staticmethod
     def _told_by(model: TaggerModel) -> dict[str, Any]:
-        told = model.training
-        unknown = str(told.get("unknown", "_"))
         return {
             "order": model.order,
-            "scheme": told.get("scheme"),
-            "unknown": unknown,
+            "scheme": model.training.get("scheme"),
+            "unknown": model.unknown,
             "candidates": model.candidates or None,
         }
 
@@ -191,21 +189,24 @@ class Tagger(LabelTagger):
             Labels known beforehand, None elsewhere: the others are the best given these.
         """
         model: TaggerModel = self._fitted()
-        if known is None:
-            return self._ask_each(
-                X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
-            )
-        corpus = self._read_input(X)
         clamped = array("i")
-        index = {name: i for i, name in enumerate(model.core.names)}
-        if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
-            raise ValueError("known must have one entry for each token")
-        for s, labels in enumerate(known):
+        index = {} if known is None else {name: i for i, name in enumerate(model.core.names)}
+        for s, labels in enumerate(known or ()):
             try:
                 clamped.extend(-1 if k is None else index[k] for k in labels)
             except KeyError as error:
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
-        return model.label_corpus(corpus, self.n_threads, clamped)
+
+        def label(given: Any) -> list[list[str]]:
+            corpus = self._read_input(given)
+            if known is not None and len(clamped) != corpus.n_tokens:
+                raise ValueError("known must have one entry for each token")
+            return model.label_corpus(corpus, self.n_threads, clamped)
+
+        found = self._ask_each(X, label, list)
+        if known is not None and list(map(len, known)) != list(map(len, found)):
+            raise ValueError("known must have one entry for each token")
+        return found
 
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
@@ -249,16 +250,17 @@ class Tagger(LabelTagger):
     ) -> Iterator[tuple[float, bool]]:
         model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(X, format)
-        gold, n = model.gold(corpus), len(model.labels)
+        gold, n = model.gold(corpus, some=True), len(model.labels)
         written: dict[str, list[int]] = {}  # labels of the model may be written alike
         for k, name in enumerate(model.shown):
             written.setdefault(name, []).append(k)
         reader = model.reader(corpus)
         for s, labels in enumerate(model.label_corpus(corpus, self.n_threads)):
             p = array("d", reader.marginals(s, model.temperature or 1.0))
-            for t, label in enumerate(labels):
-                share = sum(p[t * n + k] for k in written[label])
-                yield min(1.0, share), label == gold[s][t]
+            for t, (label, right) in enumerate(zip(labels, gold[s], strict=True)):
+                if right is not None:
+                    share = sum(p[t * n + k] for k in written[label])
+                    yield min(1.0, share), label == right
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
@@ -320,7 +322,7 @@ class Tagger(LabelTagger):
             columns["marginals"],
             columns["known"],
             model.temperature or 1.0,
-            str(model.training.get("unknown", "_")),
+            model.unknown,
             lone,
         )
 
@@ -328,5 +330,5 @@ class Tagger(LabelTagger):
         labels: list[str] = self._fitted().labels
         return labels
 
-    def _as_written(self, gold: list[list[str]]) -> list[list[str]]:
+    def _as_written(self, gold: list[list[str | None]]) -> list[list[str | None]]:
         return gold

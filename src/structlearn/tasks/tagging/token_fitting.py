@@ -104,6 +104,11 @@ class TokenFitting(Fitting):
 
     # -- labels and features --------------------------------------------------------------------
 
+    @property
+    def unknown(self) -> str:
+        """The label of files that means unknown; "" if none does."""
+        return str(self.tagger.unknown)
+
     def in_scheme(self, corpus: Corpus) -> Corpus:
         """Return the corpus with labels of the scheme that the model is to learn."""
         if self.tagger.scheme != "iobes":
@@ -250,6 +255,8 @@ class TokenFitting(Fitting):
         gold = array("i")
         for s in range(len(corpus)):
             gold.extend(index.get(label, -1) for label in corpus.cells(s, self.target))
+        if max(gold) < 0:
+            return None
         return lambda temperature: float(model.core.log_loss(corpus.core, gold, temperature))
 
     # -- the model ------------------------------------------------------------------------------
