@@ -7,11 +7,31 @@ import json
 import sys
 from pathlib import Path
 
-from fuzz.metamorphic import equivalents, removed, routes, scores, symmetries, tables
+from fuzz.metamorphic import (
+    equivalents,
+    removed,
+    routes,
+    score_routes,
+    score_values,
+    scores,
+    structured_losses,
+    symmetries,
+    tables,
+)
 from fuzz.metamorphic.relation import RELATIONS, run
 
 #: The modules that register relations.
-MODULES = (routes, symmetries, removed, equivalents, tables, scores)
+MODULES = (
+    routes,
+    symmetries,
+    removed,
+    equivalents,
+    tables,
+    scores,
+    score_routes,
+    score_values,
+    structured_losses,
+)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
