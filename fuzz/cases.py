@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from tests.structures.edge_structures import EdgeChain, EdgeSegments
@@ -59,6 +58,12 @@ class Case:
     slow: bool = False
 
 
+class Draw(Protocol):
+    """Draws an instance; sizes go up to ``grow`` times those that can be enumerated."""
+
+    def __call__(self, rng: np.random.Generator, grow: int = 1) -> Case: ...
+
+
 class _ByEdges(Structure):
     """A structure that knows its hyperedges, run by the engine instead of its own loops."""
 
@@ -83,14 +88,14 @@ def _whole(rng: np.random.Generator, least: int, most: int) -> int:
     return int(rng.integers(least, most + 1))
 
 
-def _multiclass(rng: np.random.Generator) -> Case:
-    return Case(Multiclass(), {"label": (_whole(rng, 1, 7),)})
+def _multiclass(rng: np.random.Generator, grow: int = 1) -> Case:
+    return Case(Multiclass(), {"label": (_whole(rng, 1, 7 * grow),)})
 
 
-def _chain(order: int) -> Callable[[np.random.Generator], Case]:
-    def make(rng: np.random.Generator) -> Case:
-        n_labels = _whole(rng, 1, 3 if order < 3 else 2)
-        length = _whole(rng, 1, {1: 6, 2: 5, 3: 4}[n_labels])
+def _chain(order: int) -> Draw:
+    def make(rng: np.random.Generator, grow: int = 1) -> Case:
+        n_labels = _whole(rng, 1, (3 if order < 3 else 2) * min(grow, 7 - 2 * order))
+        length = _whole(rng, 1, {1: 6, 2: 5}.get(n_labels, 4) * grow)
         shapes: dict[str, tuple[int, ...]] = {"label": (length, n_labels)}
         for name in ("start", "end"):
             if rng.random() < 0.5:
@@ -106,9 +111,9 @@ def _chain(order: int) -> Callable[[np.random.Generator], Case]:
     return make
 
 
-def _segments(rng: np.random.Generator) -> Case:
-    n_labels, width = _whole(rng, 1, 2), _whole(rng, 1, 4)
-    length = _whole(rng, 1, 4)
+def _segments(rng: np.random.Generator, grow: int = 1) -> Case:
+    n_labels, width = _whole(rng, 1, 2 * grow), _whole(rng, 1, 4)
+    length = _whole(rng, 1, 4 * grow)
     shapes: dict[str, tuple[int, ...]] = {"segment": (length, width, n_labels)}
     for name in ("start", "end"):
         if rng.random() < 0.5:
@@ -120,8 +125,8 @@ def _segments(rng: np.random.Generator) -> Case:
     return Case(SemiMarkov(width), shapes, mirror=EdgeSegments(width))
 
 
-def _tree(rng: np.random.Generator) -> Case:
-    n, n_labels = _whole(rng, 1, 5), _whole(rng, 1, 3)
+def _tree(rng: np.random.Generator, grow: int = 1) -> Case:
+    n, n_labels = _whole(rng, 1, 5 * grow), _whole(rng, 1, 3 * grow)
     order = rng.permutation(n)
     parents = np.full(n, -1)
     for i in range(1, n):
@@ -133,17 +138,17 @@ def _tree(rng: np.random.Generator) -> Case:
     return Case(Tree(parents), shapes)
 
 
-def _spans(rng: np.random.Generator) -> Case:
-    n, n_labels = _whole(rng, 1, 4), _whole(rng, 1, 2)
+def _spans(rng: np.random.Generator, grow: int = 1) -> Case:
+    n, n_labels = _whole(rng, 1, 3 + grow), _whole(rng, 1, 2 * grow)
     return Case(Constituency(), {"span": (n, n + 1, n_labels)}, mirror=_ByEdges(Constituency()))
 
 
-def _grammar(rng: np.random.Generator) -> Case:
-    n_symbols, n = _whole(rng, 1, 3), _whole(rng, 1, 4)
+def _grammar(rng: np.random.Generator, grow: int = 1) -> Case:
+    n_symbols, n = _whole(rng, 1, 2 + grow), _whole(rng, 1, 3 + grow)
     every = [
         (a, b, c) for a in range(n_symbols) for b in range(n_symbols) for c in range(n_symbols)
     ]
-    picked = rng.permutation(len(every))[: _whole(rng, 1, min(4, len(every)))]
+    picked = rng.permutation(len(every))[: _whole(rng, 1, min(4 * grow, len(every)))]
     binary = [every[i] for i in picked]
     pairs = [(a, b) for a in range(n_symbols) for b in range(n_symbols) if a < b]
     unary = [pair for pair in pairs if rng.random() < 0.5]
@@ -160,12 +165,12 @@ def _grammar(rng: np.random.Generator) -> Case:
     return Case(structure, shapes, mirror=_ByEdges(structure) if told else None, programs=told)
 
 
-def _arcs(projective: bool) -> Callable[[np.random.Generator], Case]:
-    def make(rng: np.random.Generator) -> Case:
-        n = _whole(rng, 1, 4)
+def _arcs(projective: bool) -> Draw:
+    def make(rng: np.random.Generator, grow: int = 1) -> Case:
+        n = _whole(rng, 1, 4 * grow)
         shapes: dict[str, tuple[int, ...]] = {"arc": (n + 1, n + 1)}
-        if rng.random() < 0.3 and n < 4:
-            shapes["arc"] = (n + 1, n + 1, _whole(rng, 1, 2))
+        if rng.random() < 0.3 and n < 4 * grow:
+            shapes["arc"] = (n + 1, n + 1, _whole(rng, 1, 2 * grow))
         if projective and rng.random() < 0.3:
             shapes["sibling"] = (n + 1, n + 1, n + 1)
         structure = Arborescence(projective=projective, single_root=bool(rng.random() < 0.5))
@@ -174,29 +179,29 @@ def _arcs(projective: bool) -> Callable[[np.random.Generator], Case]:
     return make
 
 
-def _spanning(rng: np.random.Generator) -> Case:
-    n = _whole(rng, 1, 5)
+def _spanning(rng: np.random.Generator, grow: int = 1) -> Case:
+    n = _whole(rng, 1, 5 * grow)
     return Case(SpanningTree(), {"edge": (n, n)}, symmetric=True)
 
 
-def _matching(rng: np.random.Generator) -> Case:
-    n = _whole(rng, 1, 4)
+def _matching(rng: np.random.Generator, grow: int = 1) -> Case:
+    n = _whole(rng, 1, 4 * grow)
     return Case(Matching(), {"pair": (n, n + _whole(rng, 0, 2 if n < 4 else 1))}, slow=True)
 
 
-def _lattice(rng: np.random.Generator) -> Case:
-    n = _whole(rng, 2, 5)
+def _lattice(rng: np.random.Generator, grow: int = 1) -> Case:
+    n = _whole(rng, 2, 5 * grow)
     edges = [(i, i + 1) for i in range(n - 1)]
-    for _ in range(_whole(rng, 0, 6)):
+    for _ in range(_whole(rng, 0, 6 * grow)):
         i = _whole(rng, 0, n - 2)
         edges.append((i, _whole(rng, i + 1, n - 1)))
     return Case(Lattice(edges), {"edge": (len(edges),)})
 
 
-def _graph(rng: np.random.Generator) -> Case:
-    n, n_labels = _whole(rng, 1, 5), _whole(rng, 1, 3)
+def _graph(rng: np.random.Generator, grow: int = 1) -> Case:
+    n, n_labels = _whole(rng, 1, 3 + 2 * grow), _whole(rng, 1, 3)
     edges = [(a, b) if rng.random() < 0.5 else (b, a)
-             for a in range(n) for b in range(a) if rng.random() < 0.6]  # fmt: skip
+             for a in range(n) for b in range(a) if rng.random() < 0.6 / grow]  # fmt: skip
     shapes: dict[str, tuple[int, ...]] = {"label": (n, n_labels)}
     kind = rng.random()
     if kind < 0.4:
@@ -208,8 +213,8 @@ def _graph(rng: np.random.Generator) -> Case:
     return Case(Graph(np.array(edges, dtype=int).reshape(-1, 2)), shapes, slow=True)
 
 
-def _grid(rng: np.random.Generator) -> Case:
-    height, width = _whole(rng, 1, 3), _whole(rng, 1, 3)
+def _grid(rng: np.random.Generator, grow: int = 1) -> Case:
+    height, width = _whole(rng, 1, 3), _whole(rng, 1, 3 * grow)
     n_labels = _whole(rng, 1, 2 if height * width > 6 else 3 if height * width < 5 else 2)
     shapes: dict[str, tuple[int, ...]] = {"label": (height, width, n_labels)}
     pair = (n_labels, n_labels)
@@ -223,7 +228,7 @@ def _grid(rng: np.random.Generator) -> Case:
     return Case(Grid(), shapes, slow=True)
 
 
-def _program(rng: np.random.Generator) -> Case:
+def _program(rng: np.random.Generator, grow: int = 1) -> Case:
     n, rows = _whole(rng, 1, 5), _whole(rng, 1, 3)
     table = rng.integers(-1, 2, size=(rows, n)).astype(float)
     upper = rng.integers(0, 3, size=rows).astype(float)
@@ -232,7 +237,7 @@ def _program(rng: np.random.Generator) -> Case:
     return Case(Program(table, -np.inf, upper), {"part": (n,)}, outputs=held, slow=True)
 
 
-def _constrained(rng: np.random.Generator) -> Case:
+def _constrained(rng: np.random.Generator, grow: int = 1) -> Case:
     n_labels, length = _whole(rng, 2, 3), _whole(rng, 1, 4)
     shapes: dict[str, tuple[int, ...]] = {"label": (length, n_labels)}
     if rng.random() < 0.7:
@@ -247,13 +252,13 @@ def _constrained(rng: np.random.Generator) -> Case:
     return Case(with_constraints(Chain(), chosen), shapes, slow=True)
 
 
-def _exhaustive(rng: np.random.Generator) -> Case:
+def _exhaustive(rng: np.random.Generator, grow: int = 1) -> Case:
     inner = _chain(1)(rng)
     return Case(Exhaustive(Chain()), inner.shapes, slow=True)
 
 
-#: Name -> what draws an instance.
-CASES: dict[str, Callable[[np.random.Generator], Case]] = {
+#: Name -> what draws an instance; ``grow`` above 1: larger ones, which nobody can enumerate.
+CASES: dict[str, Draw] = {
     "classes": _multiclass,
     "chains of order 0": _chain(0),
     "chains of order 1": _chain(1),

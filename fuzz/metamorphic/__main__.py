@@ -7,11 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from fuzz.metamorphic import file_routes, files, odd_strings, resumption, routes, sharded, storage, training_files
+from fuzz.metamorphic.catalogue import MISSING
 from fuzz.metamorphic.relation import RELATIONS, run
 
-#: The modules that register relations.
-MODULES = (routes, storage, resumption, files, file_routes, odd_strings, training_files, sharded)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
@@ -31,6 +29,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := set(arguments.relations) - set(RELATIONS):
         parser.error(f"there is no relation {min(unknown)!r}; there are {', '.join(RELATIONS)}")
+    for module, package in MISSING.items():
+        print(f"the relations of {module} are left out: {package} is not installed")
     if arguments.list:
         for it in RELATIONS.values():
             print(f"{it.name}: {it.claim}, by {it.cost}, {len(it.subjects)} subjects")

@@ -1,0 +1,22 @@
+"""All relations: importing this module registers those of every module of this folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import fuzz.metamorphic
+
+__all__ = ["MISSING"]
+
+#: Module -> the optional package that it needs and that is not installed.
+MISSING: dict[str, str] = {}
+
+for _module in pkgutil.iter_modules(fuzz.metamorphic.__path__):
+    if _module.name not in ("__main__", "catalogue"):
+        try:
+            importlib.import_module(f"fuzz.metamorphic.{_module.name}")
+        except ModuleNotFoundError as error:
+            if error.name not in ("torch", "seqeval"):
+                raise
+            MISSING[_module.name] = error.name

@@ -1,0 +1,161 @@
+"""The one loss: costs and margins scaled, losses in order, unknown labels as masks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.metamorphic.answers import Different, Refusal
+from fuzz.metamorphic.instances import STRUCTURES, Instance
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.twins import TEMPERATURES, demand_close
+from structlearn.losses import Hamming, LabelCost, StructuredLoss
+from structlearn.structures import Arborescence
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+Subject = Callable[[Rng], Instance]
+Parts = dict[str, Any]
+
+#: Structures whose outputs are labels of places, one each.
+PLACED = ("classes", "chains of order 0", "chains of order 1", "chains of order 2",
+          "chains of order 3", "trees", "graphs", "grids", "enumeration")  # fmt: skip
+LABELLED = (*PLACED, "segments", "projective arcs", "arcs", "spans")
+
+
+def _drawn(subject: Subject, rng: Rng) -> tuple[Instance, Any] | None:
+    """Return an instance and a gold output of it, or None where nothing is legal."""
+    it = _learnable(subject(rng))
+    exact = getattr(it.structure, "sums_are_exact", None)
+    if isinstance(it.best, Refusal) or (exact is not None and not exact(**it.scores)):
+        return None
+    drawn = it.structure.sample(1, temperature=100.0 * max(it.size, 1.0),
+                                random_state=int(rng.integers(1000)), **it.scores)  # fmt: skip
+    y = (drawn[0][0], drawn[1][0]) if isinstance(drawn, tuple) else drawn[0]
+    return it, int(y) if np.ndim(it.scores.get("label", [[0]])) == 1 else y
+
+
+def _learnable(it: Instance) -> Instance:
+    """Return an instance as losses take it: arcs know of labels, trees label the whole."""
+    if "span" in it.scores:
+        span = it.scores["span"].copy()
+        span[0, -1, 0] = -np.inf
+        return Instance(it.structure, {"span": span})
+    if "arc" in it.scores and it.scores["arc"].ndim == 3:
+        options = it.structure.projective, it.structure.single_root, True
+        return Instance(Arborescence(*options), it.scores)
+    return it
+
+
+def _loss(it: Instance, y: Any, cost: Any, margin: float, temperature: float) -> tuple[float, Any]:
+    loss = StructuredLoss(cost, margin=margin, temperature=temperature)
+    return loss(it.structure, y, **it.scores)
+
+
+def _close(it: Instance, cost: float, temperature: float) -> float:
+    """Return by how much a loss may be off: a difference of two values."""
+    return 4 * (it.slack + 1e-12 * cost + 1e-11 * temperature)
+
+
+def _n_labels(it: Instance) -> int:
+    main = it.scores[it.structure.label_block]
+    return 1 if it.structure.label_block == "arc" and main.ndim == 2 else int(main.shape[-1])
+
+
+def _most(it: Instance, y: Any, largest: float) -> float:
+    """Return the most that an output can cost, roughly: every place at most."""
+    return largest * 2 * float(sum(np.shape(it.scores[it.structure.label_block])[:2]))
+
+
+@relation(
+    "costs scaled = margin scaled",
+    {name: STRUCTURES[name] for name in LABELLED},
+    claim="to rounding",
+)
+def costs_scaled(subject: Subject, rng: Rng) -> None:
+    """A cost a times as large, and a margin a times as large."""
+    if (drawn := _drawn(subject, rng)) is None:
+        return
+    it, y = drawn
+    n, a = _n_labels(it), float(rng.choice((0.5, 3.0, 10.0)))
+    table = np.abs(rng.normal(size=(n, n))) * (1 - np.eye(n))
+    margin, temperature = float(rng.choice((0.3, 1.0))), float(rng.choice((0.0, *TEMPERATURES)))
+    one, slope = _loss(it, y, LabelCost(table), a * margin, temperature)
+    other, line = _loss(it, y, LabelCost(a * table), margin, temperature)
+    close = _close(it, a * _most(it, y, float(table.max())), temperature)
+    demand_close("loss", one, other, close)
+    if temperature and (blur := 2 * it.blur(temperature)) < 0.01:
+        for name, part in slope.items():
+            apart = float(np.abs(part - line[name]).max(initial=0.0))
+            demand_close(
+                f"gradient of {name}", apart, 0.0, blur * max(1, np.abs(part).max(initial=0))
+            )
+
+
+@relation(
+    "losses in order",
+    {name: STRUCTURES[name] for name in LABELLED},
+    claim="inequalities, to rounding",
+)
+def ordered(subject: Subject, rng: Rng) -> None:
+    """0 ≤ perceptron ≤ hinge ≤ softmax-margin, perceptron ≤ log loss, growing with γ and ε."""
+    if (drawn := _drawn(subject, rng)) is None:
+        return
+    it, y = drawn
+    cost = Hamming(normalize=bool(rng.random() < 0.3))
+    margins = sorted((0.0, *rng.uniform(0, 3, size=2).tolist()))
+    heats = sorted((0.0, *rng.choice(TEMPERATURES, size=1).tolist()))
+    found = {(g, e): _loss(it, y, cost, g, e)[0] for g in margins for e in heats}
+    close = _close(it, 3 * _most(it, y, 1.0), heats[-1])
+    ascending = [((g, heats[0]), (g, heats[1])) for g in margins]
+    ascending += [((g, e), (h, e)) for e in heats for g, h in itertools.pairwise(margins)]
+    for low, high in ascending:
+        if not -close <= found[low] <= found[high] + close:
+            raise Different(f"loss {found[low]!r} at (γ, ε) = {low}, {found[high]!r} at {high}")
+
+
+@relation(
+    "unknown labels = all that agree",
+    {name: STRUCTURES[name] for name in PLACED if name != "enumeration"},
+    claim="to rounding",
+)
+def unknown(subject: Subject, rng: Rng) -> None:
+    """The loss of partly known labels is F(θ) − F(θ, those ruled out at −∞); of none, 0."""
+    if (drawn := _drawn(subject, rng)) is None:
+        return
+    it, y = drawn
+    label = it.scores["label"]
+    flat = np.ravel(y)
+    n = label.shape[-1]
+    mask = np.zeros((len(flat), n), dtype=bool)
+    given: list[Any] = []
+    share = float(rng.choice((0.0, 0.3, 0.7, 1.0)))
+    for row, k in zip(mask, flat.tolist(), strict=True):
+        kind = rng.random()
+        if kind < share:
+            given.append(None)
+            row[:] = True
+        elif kind < share + 0.2:
+            choice = {k, int(rng.integers(n))}
+            given.append(choice)
+            row[list(choice)] = True
+        else:
+            given.append(k)
+            row[k] = True
+    partial = given[0] if label.ndim == 1 else given
+    if label.ndim == 3:
+        width = label.shape[1]
+        partial = [given[i : i + width] for i in range(0, len(given), width)]
+    temperature = float(rng.choice((0.0, *TEMPERATURES)))
+    loss, gradient = StructuredLoss(temperature=temperature)(it.structure, partial, **it.scores)
+    held = {**it.scores, "label": np.where(mask.reshape(label.shape), label, -np.inf)}
+    values = [it.structure.log_partition(temperature=temperature, **s) for s in (it.scores, held)]
+    demand_close("loss", values[0] - values[1], loss, _close(it, 0.0, temperature))
+    if mask.all():
+        demand_close("loss of nothing known", loss, 0.0, _close(it, 0.0, temperature))
+        apart = max(float(np.abs(p).max(initial=0.0)) for p in gradient.values())
+        demand_close("its gradient", apart, 0.0, it.blur(temperature or 1.0))
