@@ -12,6 +12,7 @@ import numpy as np
 from ...drawing.report import Report, Shown, Weights, check_labels
 from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
+from ...estimators.stored.word_emissions import stored_words
 from ...text.phrases import Phrases
 
 __all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
@@ -143,8 +144,6 @@ def _likeliest_words(
     model: Any, top: int, labels: Sequence[str]
 ) -> dict[str, list[tuple[str, float]]]:
     """Return by label the most probable words of a hidden Markov model with log P(word | label)."""
-    from ...estimators.stored.word_emissions import stored_words
-
     scores, _ = model.templates.emission
     rows = [(word, scores(word)) for word in stored_words(model.emissions[1])]
     ranked = {}
@@ -173,7 +172,7 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
     passes = training.get("passes")
     how = f", {passes} {'pass' if passes == 1 else 'passes'}"
     if getattr(model, "emissions", None) is not None:  # counts of words, not weights of features
-        n_words = bytes(model.emissions[1]["emission.words"].data).count(b"\n") + 1
+        n_words = len(stored_words(model.emissions[1]))
         described = [("words", f"{n_words:,}; numbers are log P(word | label)")]
         how = ""
     facts = [
