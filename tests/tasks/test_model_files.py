@@ -439,14 +439,26 @@ def test_forged_emissions(tmp_path):
     trained(None, learner="hmm").save(path)
     data = path.read_bytes()
     assert refused(path) is None
-    counts = read_container(path)[1]["emission.counts"]
-    whole = bytes(counts.data)
+    arrays = read_container(path)[1]
+    counts, ends = arrays["emission.counts"], np.frombuffer(arrays["emission.ends"].data, "<u4")
+    whole, same = bytes(counts.data), b"the" * len(ends)
     for description, tensors in [
         ({"emissions": {}}, {}),
         ({"emissions": 5}, {}),
         ({}, {"emission.words": None}),
         ({}, {"emission.counts": None}),
         ({}, {"emission.words": Tensor("U8", b"the\nthe")}),
+        ({}, {"emission.words": Tensor("U8", b"the\nthe"), "emission.ends": None}),
+        (
+            {},
+            {
+                "emission.words": Tensor("U8", same),
+                "emission.ends": Tensor("U32", np.arange(3, len(same) + 1, 3, dtype="<u4")),
+            },
+        ),
+        ({}, {"emission.ends": Tensor("U32", ends[:-1])}),
+        ({}, {"emission.ends": Tensor("U32", ends[[1, 0, *range(2, len(ends))]])}),
+        ({}, {"emission.ends": Tensor("I32", ends.copy())}),
         ({}, {"emission.words": Tensor("U8", b"\xff")}),
         ({}, {"emission.ends": Tensor("U32", b"")}),
         ({}, {"emission.ends": Tensor("U32", struct.pack("<II", 9, 3))}),

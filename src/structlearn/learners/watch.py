@@ -53,8 +53,9 @@ class Watch:
         self.best: Vector | None = None
         self.best_score = float("-inf")
         self.best_pass = 0
-        #: The sum of the weights of earlier runs.
+        #: The sum of the weights of earlier runs, and their history.
         self.total: Vector | None = None
+        self.earlier: list[dict[str, Any]] = []
         #: Set from another thread: the pass under way is the last.
         self.stopped = False
         self._told = ""
@@ -102,7 +103,7 @@ class Watch:
 
     def dump(self) -> dict[str, Any]:
         """Return what was seen so far."""
-        names = ("best", "best_score", "best_pass", "total")
+        names = ("best", "best_score", "best_pass", "total", "earlier")
         # The history goes on while this waits to be written.
         return {"history": list(self.history), **{name: getattr(self, name) for name in names}}
 

@@ -149,7 +149,7 @@ def learn_task(
 
     def one_after_another() -> Iterator[tuple[int, Watch, Training]]:
         for run, watch in watches(_run_to_go_on_with(path, n_runs)):
-            watch.total = total
+            watch.total, watch.earlier = total, list(found.history)
             yield run, watch, learn_one(run, watch)
 
     threads = min(n_runs, int(getattr(task, "n_threads", 1)))
@@ -160,7 +160,7 @@ def learn_task(
     for run, watch, training in _metered(results, shown):
         if run == 1 or watch.total is not None:
             total = watch.total  # a checkpoint brings that of the runs before it
-        found.history += watch.history
+        found.history = [*(watch.earlier or found.history), *watch.history]
         found.interrupted = training.interrupted
         if training.interrupted and total is not None:
             break  # the runs that are complete count

@@ -90,6 +90,7 @@ def test_goes_on_in_the_middle_of_several_models(dev, tmp_path, kill_at):
     kill_at(0)
     resumed = Tagger("pos", checkpoint=path, n_jobs=2, **options).fit(train, dev=held_out)
     assert resumed.model_.training["n_models"] == 3
+    assert history(resumed) == history(straight)
     assert written(resumed, tmp_path / "a") == written(straight, tmp_path / "b")
     assert list(tmp_path.glob("training*")) == []
 
