@@ -348,7 +348,8 @@ class HMM(Explained):
         return np.ascontiguousarray(self.emissions_.scores(words).T), words
 
     def _pair_weights(self) -> dict[str, Array]:
-        return {"start": self.start_, "end": self.end_, "transition": self.transition_}
+        pairs = self._blocks.get("transition1", self.transition_)
+        return {"start": self.start_, "end": self.end_, "transition": pairs}
 
     def _sites(self, X: Any) -> list[int]:
         sizes: list[int] = np.diff(self._reader.read(X)[1]).tolist()

@@ -33,7 +33,7 @@ class Explained(Predictor):
         raise AssertionError
 
     def _pair_weights(self) -> dict[str, Vector]:
-        """Return the weights of "start", "end" and "transition", those that there are."""
+        """Return the weights of "start", "end" and "transition" (pairs), those that there are."""
         raise AssertionError
 
     def _contributions(self, X: Any) -> Contributions:
@@ -104,11 +104,13 @@ class Explained(Predictor):
         Returns
         -------
         list of dict
-            before, after, weight. "(start)" is before the first label, "(end)" after the last.
+            before, after, weight. "(start)" is before the first label, "(end)" after the last; in a
+            chain of order 0 these are all. Weights of three labels and more, which chains of higher
+            orders have beside them, are in the model's arrays.
         """
         check_is_fitted(self)
         blocks = self._pair_weights()
-        if "transition" not in blocks:
+        if not blocks:
             raise CapabilityError(
                 f"{self.structure_!r} has no transitions. What works: top_features, explain"
             )
@@ -117,7 +119,7 @@ class Explained(Predictor):
         for k, after in enumerate(labels if "start" in blocks else ()):
             rows.append(("(start)", after, float(blocks["start"][k])))
         for j, before in enumerate(labels):
-            for k, after in enumerate(labels):
+            for k, after in enumerate(labels if "transition" in blocks else ()):
                 rows.append((before, after, float(blocks["transition"][j, k])))
         for k, before in enumerate(labels if "end" in blocks else ()):
             rows.append((before, "(end)", float(blocks["end"][k])))

@@ -32,9 +32,11 @@ def label_weights(model: Any) -> tuple[Vector, Sequence[str]]:
 
 def pair_weights(model: Any) -> dict[str, Vector]:
     """Return the weights of "start", "end" and "transition" that do not depend on the input."""
+    blocks = model._layout.present()
+    pairs = "transition1" if "transition1" in blocks else "transition"
     found = {}
-    for name in ("start", "end", "transition"):
-        block = model._layout.present().get(name)
+    for name, table in (("start", "start"), ("end", "end"), ("transition", pairs)):
+        block = blocks.get(table)
         if block is not None and block.shared:
             found[name] = block.to_dense(model._weights[block.offset : block.offset + block.size])
     return found

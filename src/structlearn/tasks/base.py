@@ -306,8 +306,8 @@ class FileTagger(Parameters):
         list of dict
             before, after, weight; −∞ is forbidden. Labels are those that were learned (S- and E-
             too where a tagger has the scheme IOBES). "(start)" is before the first label, "(end)"
-            after the last. Of a constituency parser: a label, what stands under it, and the weight
-            of both; of counted rules their probability.
+            after the last; at order 0 these are all. Of a constituency parser: a label, what stands
+            under it, and the weight of both; of counted rules their probability.
         """
         from ..estimators.frames import as_records
 

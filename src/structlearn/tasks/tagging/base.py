@@ -300,7 +300,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
         found = summarise(self, 1)
         rows = [("(start)", k, w) for k, w in zip(found.labels, found.start, strict=False)]
-        for before, row in zip(found.labels, found.transitions, strict=True):
+        for before, row in zip(found.labels, found.transitions, strict=False):
             rows += [(before, after, w) for after, w in zip(found.labels, row, strict=True)]
         rows += [(k, "(end)", w) for k, w in zip(found.labels, found.end, strict=False)]
         return rows

@@ -34,7 +34,7 @@ class Summary(NamedTuple):
         against it. Where a written label stands for several of the model's, names begin with the
         one: "as S-NP: ...".
     transitions : list of lists of float
-        Weight of each label (column) after each other (row); −∞ is forbidden.
+        Weight of each label (column) after each other (row); −∞ is forbidden. Empty at order 0.
     start, end : lists of float
     facts : list of (name, value)
         What the model is and how it was trained.
@@ -204,7 +204,7 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
 def _transitions(summary: Summary, labels: Sequence[str] | None = None) -> Weights:
     """Return the table of these labels."""
     chosen = [k for k, label in enumerate(summary.written) if not labels or label in labels]
-    rows = [(summary.labels[a], summary.transitions[a]) for a in chosen]
+    rows = [(summary.labels[a], summary.transitions[a]) for a in chosen if summary.transitions]
     rows = [("(start)", summary.start), *rows, ("(end)", summary.end)]
     return Weights(
         "Transitions",

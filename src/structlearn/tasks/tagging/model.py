@@ -363,7 +363,9 @@ class TaggerModel(LabelModel, RoundedModel):
         return (*tables, "first", *(f"transition{m}" for m in range(1, self.order + 1)))
 
     def pair_scores(self) -> list[list[float]]:
-        """Return the score of each label (column) after each other (row)."""
+        """Return the score of each label (column) after each other (row); none at order 0."""
+        if not self.order:
+            return []
         if not self.candidates:
             return super().pair_scores()
         n, scores = len(self.labels), dict(self.window_scores(1).items())  # type: ignore[union-attr]

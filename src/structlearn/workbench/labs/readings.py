@@ -106,7 +106,7 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
     sentence = [[(w,) for w in words]]
     ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 50)[0]
     best = ranked[0][0]
-    if forbidden and model.model_.order == 1:
+    if forbidden and model.model_.order == 1 and not model.model_.candidates:
         ranked = _allowed_tags(model, sentence, forbidden)
     try:
         p = [likeliest(row.items()) for row in model.predict_marginals(sentence)[0]]
