@@ -265,6 +265,31 @@ def test_entropies_of_large_scores(kind, monkeypatch):
         assert large[b].item() == pytest.approx(wanted, abs=1e-11)
 
 
+#: Trees with a single root in which a word's other heads are penalised.
+PENALTIES = [
+    (5.0, [[0, 100, -1e-5, -0.1, -2e6], [0, -1e5, -0.1, 0.01, -np.inf], [0, 0, 0, 0.01, -np.inf],
+           [0.1, -np.inf, 0, 0, -3e8], [0, -1e4, 1e-6, -1e-5, -np.inf]]),
+    (0.3, [[0, -np.inf, -np.inf, -11369370.4], [0, 0, 1.6, 1e-4], [0, -np.inf, -np.inf, 6e-4],
+           [0, -124820.284, -6e-8, 0]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("temperature", "arc"), PENALTIES)
+def test_entropies_beside_penalties(temperature, arc, monkeypatch):
+    """Rounding gives a penalised arc a share of 1e-9, which its score makes a tenth of a nat."""
+    for module in (compute, entropies):
+        monkeypatch.setattr(module, "on_gpu", lambda x: True)
+    structure, scores = Arborescence(), np.array(arc, dtype=float)
+    values = np.array([structure.score(y, arc=scores) for y in structure.outputs(arc=scores)])
+    logs = (values - np.logaddexp.reduce(values / temperature) * temperature) / temperature
+    wanted = -(np.exp(logs) * np.where(np.isfinite(logs), logs, 0.0)).sum()
+    batch = Batch(structure, {"arc": torch.tensor(scores)[None]})
+    found = entropies.entropy_value(
+        on_device(batch.scores), batch.lengths.to(DEVICE), batch.kind.name, temperature
+    )
+    assert found.item() == pytest.approx(wanted, abs=1e-6)
+
+
 def test_labels_of_arcs_with_large_scores(by_kernels):
     """In float32 the sum over labels is rounded by more than the temperature, shares are not."""
     arc = torch.tensor([[[0.0, 0.0], [1586092.125, 1725097.5]], [[0.0, 0.0], [0.0, 0.0]]])

@@ -40,8 +40,11 @@ def entropy_value(
     for block, first, p, shared in zip(scores, given, parts, which.shared, strict=True):
         if not p.numel():
             continue
-        mean = torch.where(torch.isfinite(block), block * p, 0.0).flatten(1)
-        value, size = value - mean.sum(dim=1), torch.maximum(size, mean.abs().amax(dim=1))
+        # A penalty without a share costs nothing. Where it has one, however small, that is the
+        # rounding of large sums, and the product of the two is anything.
+        used = torch.where((p > 0) & torch.isfinite(block), block, 0.0)
+        value = value - (used * p).flatten(1).sum(dim=1)
+        size = torch.maximum(size, used.abs().flatten(1).amax(dim=1))
         # Sums are measured against the largest scores.
         size = torch.maximum(size, first.amax() if shared else first.flatten(1).amax(dim=1))
     found = (value / temperature).clamp(min=0.0)
