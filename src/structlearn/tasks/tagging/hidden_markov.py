@@ -15,6 +15,7 @@ from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
 from ..learning import Learned
 from ..parameters import refuse_unused
+from .fitting import sentence_weights
 from .model import TaggerModel
 from .token_fitting import TokenFitting
 
@@ -48,7 +49,8 @@ class CountedFitting(TokenFitting):
                 corpus.path or "the corpus", f"no token has a label: all are {unknown!r}"
             )
         order = self.tagger.order
-        hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=self.sample_weight)
+        weights = sentence_weights(corpus)
+        hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=weights)
         self.labels = [str(k) for k in hmm.classes_]
         self.n_features = n = len(self.labels)
         self.leaves_out_tags = False  # it has no features to leave out
