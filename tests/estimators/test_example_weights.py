@@ -1,7 +1,6 @@
 """sample_weight, class_weight and warm_start."""
 
 import numpy as np
-import pandas
 import pytest
 from scipy import sparse
 
@@ -76,17 +75,20 @@ def test_weight_zero_is_absence_bit_for_bit(name, shuffle):
         np.random.default_rng(0).normal(size=(8, 2)),
         sparse.random_array((8, 3), density=0.5, rng=0, format="csr"),
         [["a"], ["b"], ["a", "c"], ["c"], ["d"], ["a"], ["b"], ["d"]],
-        pandas.DataFrame({"a": np.arange(8.0), "b": np.ones(8)}),
+        None,
     ],
     ids=["array", "sparse", "tokens", "frame"],
 )
 def test_absent_rows_of_every_kind(X):
-    y = pandas.Series(["a", "b", "a", "b", "c", "a", "b", "b"])
+    y = np.array(["a", "b", "a", "b", "c", "a", "b", "b"])
+    if X is None:
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame({"a": np.arange(8.0), "b": np.ones(8)})
     weights = np.array([1, 2, 0, 1, 0, 1, 1, 3.0])
     at = np.flatnonzero(weights)
     some = X.iloc[at] if hasattr(X, "iloc") else [X[i] for i in at] if type(X) is list else X[at]
     weighted = CRF("multiclass").fit(X, y, sample_weight=weights)
-    removed = CRF("multiclass").fit(some, y.iloc[at], sample_weight=weights[at])
+    removed = CRF("multiclass").fit(some, y[at], sample_weight=weights[at])
     assert same_coef(weighted, removed)
     assert weighted.classes_.tolist() == ["a", "b"]
 
