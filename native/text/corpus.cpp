@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
 namespace structlearn::text {
 namespace {
@@ -246,13 +245,14 @@ std::vector<std::uint8_t> Corpus::folds() const {
 }
 
 std::vector<std::uint8_t> folds_of(std::span<const std::uint64_t> fingerprints) {
-  // The place of each sentence among the different ones, in the order of first occurrence.
-  std::unordered_map<std::uint64_t, std::size_t> place;
-  for (const std::uint64_t print : fingerprints) place.emplace(print, place.size());
+  std::vector<std::size_t> place;  // copies side by side have one
+  for (std::size_t s = 0; s < fingerprints.size(); ++s) {
+    const bool copied = s > 0 && fingerprints[s] == fingerprints[s - 1];
+    place.push_back(s == 0 ? 0 : place.back() + !copied);
+  }
   std::vector<std::uint8_t> folds;
-  folds.reserve(fingerprints.size());
-  for (const std::uint64_t print : fingerprints) {
-    folds.push_back(static_cast<std::uint8_t>(place.at(print) * kFolds / place.size()));
+  for (const std::size_t p : place) {
+    folds.push_back(static_cast<std::uint8_t>(p * kFolds / (place.back() + 1)));
   }
   return folds;
 }

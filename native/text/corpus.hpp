@@ -148,9 +148,9 @@ class Corpus {
   std::vector<std::uint8_t> fold_;
 };
 
-// Folds of what a corpus is learned from: runs of neighbours, which are alike. Copies of a sentence
-// are in one fold, whether they come as copies or as a weight: what is learned without a fold has
-// not seen any of them.
+// Folds of the sentences, by their fingerprints: runs of neighbours, which are alike, of equal
+// size. Copies of a sentence that follow it count as one sentence, so that they are in its fold,
+// and a weight makes the same folds as they do.
 inline constexpr std::size_t kFolds = 10;
 std::vector<std::uint8_t> folds_of(std::span<const std::uint64_t> fingerprints);
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import ConvergenceWarning
-from tests.estimators.estimator_data import points, quietly, same_coef, sequences
+from tests.estimators.estimator_data import points, quietly, same_coef, sentences, sequences
+from tests.estimators.test_partial_fit import LEARNERS
 
 
 def blocks(model):
@@ -45,6 +47,67 @@ def test_weight_zero_is_absence(structure):
     without = CRF(structure, tol=1e-13).fit(X[:-6], y[:-6])
     assert weighted.objective_ == pytest.approx(without.objective_, rel=1e-10)
     assert_close(weighted, without, 1e-5)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_weight_zero_is_absence_bit_for_bit(name, shuffle):
+    """For online learners too, whatever the order: also of labels and features seen only there."""
+    cls, options = LEARNERS[name]
+    X, y = sentences()
+    X, y = [[["only here"]], *X], [["ODD"], *y]
+    weights = np.random.default_rng(0).integers(0, 3, size=len(X)).astype(float)
+    weights[0] = 0
+    at = np.flatnonzero(weights)
+    make = lambda: cls(**options, max_iter=3, shuffle=shuffle, random_state=0)  # noqa: E731
+    weighted = quietly(make(), X, y, sample_weight=weights)
+    removed = quietly(
+        make(), [X[i] for i in at], [y[i] for i in at], sample_weight=weights[at]
+    )  # fmt: skip
+    assert same_coef(weighted, removed)
+    assert weighted.feature_names_ == removed.feature_names_
+    assert weighted.classes_.tolist() == removed.classes_.tolist()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.random.default_rng(0).normal(size=(8, 2)),
+        sparse.random_array((8, 3), density=0.5, rng=0, format="csr"),
+        [["a"], ["b"], ["a", "c"], ["c"], ["d"], ["a"], ["b"], ["d"]],
+        None,
+    ],
+    ids=["array", "sparse", "tokens", "frame"],
+)
+def test_absent_rows_of_every_kind(X):
+    y = np.array(["a", "b", "a", "b", "c", "a", "b", "b"])
+    if X is None:
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame({"a": np.arange(8.0), "b": np.ones(8)})
+    weights = np.array([1, 2, 0, 1, 0, 1, 1, 3.0])
+    at = np.flatnonzero(weights)
+    some = X.iloc[at] if hasattr(X, "iloc") else [X[i] for i in at] if type(X) is list else X[at]
+    weighted = CRF("multiclass").fit(X, y, sample_weight=weights)
+    removed = CRF("multiclass").fit(some, y[at], sample_weight=weights[at])
+    assert same_coef(weighted, removed)
+    assert weighted.classes_.tolist() == ["a", "b"]
+
+
+def test_absent_examples_keep_the_numbers_of_the_others():
+    """What is wrong with an example is said by its number in X; an absent one is not looked at."""
+    X, y = sequences()
+    weights = np.ones(len(X))
+    weights[[0, 2]] = 0
+    y[5] = y[5][:-1]
+    for model in (CRF(), HMM()):
+        with pytest.raises(ValueError, match="example 5: y has"):
+            model.fit(X, y, sample_weight=weights)
+        with pytest.raises(ValueError, match="X has 20 examples, y has 19"):
+            model.fit(X[:20], y[:19], sample_weight=weights[:20])
+        with pytest.raises(ValueError, match="y is needed"):
+            model.fit(X, None, sample_weight=weights)
+    weights[5] = 0
+    CRF(max_iter=1, tol=1e9).fit(X, y, sample_weight=weights)
 
 
 def test_weights_of_the_hinge():

@@ -1,13 +1,16 @@
 """partial_fit: a pass at a time, bit for bit the same as fit."""
 
+import pickle
 import re
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from structlearn.estimators import (
     AROW,
     CRF,
+    HMM,
     AdaGrad,
     PassiveAggressive,
     StructuredModel,
@@ -82,6 +85,34 @@ def test_does_not_shuffle():
     one = StructuredPerceptron(random_state=1).partial_fit(X, y, classes=["D", "N", "V"])
     two = StructuredPerceptron(random_state=2).partial_fit(X, y, classes=["D", "N", "V"])
     assert same_coef(one, two)
+
+
+@pytest.mark.parametrize("name", [*LEARNERS, "hmm"])
+@pytest.mark.parametrize(
+    ("batch", "weights"),
+    [([[["a"], ["b"]], [["new"]]], [0, 0]), ([], None), ((), None), ([], [])],
+    ids=["weights of zero", "list", "tuple", "weights"],
+)
+def test_a_batch_without_examples_changes_nothing(name, batch, weights):
+    cls, options = (HMM, {}) if name == "hmm" else LEARNERS[name]
+    X, y = sentences()
+    labels = [["N", "V"], ["V"]][: len(batch)]
+    going, plain = cls(**options), cls(**options)
+    assert going.partial_fit(batch, labels, ["D", "N", "V"], sample_weight=weights) is going
+    with pytest.raises(NotFittedError):
+        going.predict(X)
+    for model in (going, plain):
+        model.partial_fit(X[:5], y[:5], classes=["D", "N", "V"])
+    before = pickle.dumps(going.__dict__)
+    going.partial_fit(batch, labels, sample_weight=weights)
+    assert pickle.dumps(going.__dict__) == before
+    for model in (going, plain):
+        model.partial_fit(X[5:], y[5:])
+    assert same_outputs(going.predict(X), plain.predict(X))
+    for a, b in zip(going.predict_marginals(X), plain.predict_marginals(X), strict=True):
+        assert np.array_equal(a, b)
+    with pytest.raises(ValueError, match="sample_weight has shape"):
+        going.partial_fit(X, y, sample_weight=[0.0])
 
 
 def test_goes_on_from_fit():

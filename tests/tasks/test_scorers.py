@@ -18,7 +18,7 @@ from tests.tasks.tagging.tagger_data import chunked
 
 def label_problem(tagger, sentences):
     corpus = Corpus.from_sentences(sentences)
-    return tagger._fitting(corpus, None, None).problem()
+    return tagger._fitting(corpus, None).problem()
 
 
 def tokens(templates, **options):

@@ -14,6 +14,7 @@ from ..exceptions import LineError
 from ..metrics.segments import OUTSIDE, to_segments
 from ..scoring.layout import joined_rows
 from ..tasks.segments.fitting import SegmentFitting, check_chunk_labels
+from ..tasks.tagging.fitting import sentence_weights
 from ..tasks.tagging.problem import LabelProblem, Weighted
 from ..text.corpus import Corpus
 from .constituents import Keys
@@ -134,13 +135,12 @@ class _Reader(SegmentFitting):
 
     def problem(self, corpus: Corpus) -> LabelProblem:  # type: ignore[override]
         """Return the problem of a shard."""
-        self.corpus = corpus
         self.outputs, _ = self.segments_of(corpus)
         marks = self._marks(self.outputs)
         weighted = self._weighted(self.rows(corpus), marks)
         if self.seen is not None:
             weighted = Weighted(weighted.rows, *self.seen)
-        return self.label_problem(weighted, marks, self.sample_weight)
+        return self.label_problem(weighted, marks, sentence_weights(corpus))
 
 
 def _look(corpus: Corpus, number: int, target: int, max_length: int | None, usual: int) -> _Labels:

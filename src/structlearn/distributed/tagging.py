@@ -15,6 +15,7 @@ import numpy as np
 from .. import _core
 from ..exceptions import CapabilityError, LineError
 from ..scoring.layout import joined_rows
+from ..tasks.tagging.fitting import sentence_weights
 from ..tasks.tagging.model import joined_names, split_names
 from ..tasks.tagging.problem import TokenProblem, pair_rows, seen_pairs
 from ..tasks.tagging.targets import check_legal
@@ -268,7 +269,7 @@ def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> TokenProblem:
         reader.order,
         reader.forbid,
         reader.class_weight,
-        np.array(corpus.weights) if corpus.weights else None,
+        sentence_weights(corpus),
         pairs=reader.pairs,
     )
 

@@ -203,7 +203,8 @@ def learn(
     Training
         With ``solver``: the one that "auto" was.
     """
-    refuse_no_weight(problem.total_weight)
+    if problem.n_examples:  # there are none where a learner reads a stream
+        refuse_no_weight(problem.total_weight)
     partial = bool(problem.partial.any())
     settings = Settings(
         margin=float(parameters.margin),

@@ -89,11 +89,12 @@ class TreeParser(LearnerParameters, _Hooks):
         dev : as ``X``, optional
             Scored after each pass; the best pass is kept.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences. A sentence of weight k is the same as k copies of it, one
-            of weight 0 as absent: its loss is multiplied by k, for taggers too, and wherever
-            sentences are counted it counts as so many, rounded and at least once. The convex
-            learners ("crf", "svm") and "pcfg" learn what they would from the copies; the others
-            make one step for k times the loss, and so do the taggers and what chooses likely heads.
+            Weights ≥ 0 of the sentences. One of weight k is the same as k copies of it in its
+            place, one of weight 0 is absent: its loss is multiplied by k, that of the taggers too,
+            and it counts as k sentences (rounded, at least 1) where words and features are counted.
+            The convex learners ("crf", "svm") and "pcfg" learn what they would from the copies; the
+            others make one step for k times the loss, and so do the taggers and the model that
+            chooses likely heads.
         format : str, optional
             Format of the files.
         """

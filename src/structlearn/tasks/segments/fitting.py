@@ -22,7 +22,7 @@ from ...text.corpus import Corpus
 from ...text.segment_presets import SEGMENT_PRESETS, load_segment_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
-from ..tagging.fitting import Fitting
+from ..tagging.fitting import Fitting, sentence_weights
 from ..tagging.inspection import strongest
 from ..tagging.problem import LabelProblem, Weighted
 from .model import SegmentModel
@@ -127,7 +127,7 @@ class SegmentFitting(Fitting):
         vocabulary.keep(tagger.min_count)
         self.keys, self.n_features = vocabulary.keys(), vocabulary.size
         weighted = self._weighted(vocabulary.rows(extractor), marks)
-        self._problem = self.label_problem(weighted, marks, self.sample_weight)
+        self._problem = self.label_problem(weighted, marks, sentence_weights(corpus))
         return self._problem
 
     def label_problem(

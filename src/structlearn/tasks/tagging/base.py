@@ -97,12 +97,11 @@ class LabelTagger(LearnerParameters, FileTagger):
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences. A sentence of weight k is the same as k copies of it, one
-            of weight 0 as absent: its loss is multiplied by k, and wherever sentences are counted
-            (``min_count``, the labels of ``seen(…)``, ``class_weight="balanced"``) it counts as so
-            many, rounded and at least once. The convex learners ("crf", "svm") and "hmm" learn what
-            they would from the copies; the others make one step for k times the loss, and so does
-            the first pass that chooses ``candidates``.
+            Weights ≥ 0 of the sentences. One of weight k is the same as k copies of it in its
+            place, one of weight 0 is absent: its loss is multiplied by k, and it counts as k
+            sentences (rounded, at least 1) in ``min_count`` and for ``seen(…)``. The convex
+            learners ("crf", "svm") and "hmm" learn what they would from the copies; the others make
+            one step for k times the loss, and so does the first pass that chooses ``candidates``.
         start : Tagger, optional
             Go on from its weights; its features and labels stay (taggers of tokens).
         format : {"columns", "conllu"}, optional

@@ -20,12 +20,18 @@ from ..presets import preset_of
 from .model import LabelModel
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
-__all__ = ["Fitting"]
+__all__ = ["Fitting", "sentence_weights"]
 
 Vector = npt.NDArray[np.float64]
 
 #: Learners whose scores are logarithms of probabilities.
 _PROBABILISTIC = ("crf", "hmm")
+
+
+def sentence_weights(corpus: Corpus) -> Vector | None:
+    """Return the weights of the sentences; None: all 1."""
+    weights = corpus.weights
+    return np.array(weights) if weights else None
 
 
 class Fitting:
@@ -75,12 +81,6 @@ class Fitting:
     def targets(self) -> list[int]:
         """The columns that the labels are in."""
         return [self.target, *self.further]
-
-    @property
-    def sample_weight(self) -> Vector | None:
-        """The weights of the sentences; None: all 1."""
-        weights = self.corpus.weights
-        return np.array(weights) if weights else None
 
     @property
     def unknown(self) -> str:

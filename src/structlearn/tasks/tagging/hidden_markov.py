@@ -13,6 +13,7 @@ from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
 from ..learning import Learned
 from ..parameters import refuse_unused
+from .fitting import sentence_weights
 from .model import TaggerModel
 from .token_fitting import TokenFitting
 
@@ -41,7 +42,8 @@ class CountedFitting(TokenFitting):
             raise ValueError("the words are the target: there is nothing to learn from")
         gold = corpus.known_labels(self.target, self.tagger.unknown)
         order = self.tagger.order
-        hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=self.sample_weight)
+        weights = sentence_weights(corpus)
+        hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=weights)
         self.labels = [str(k) for k in hmm.classes_]
         self.n_features = n = len(self.labels)
         self.leaves_out_tags = False  # it has no features to leave out

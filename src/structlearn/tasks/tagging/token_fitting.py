@@ -19,7 +19,7 @@ from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from .candidates import MANY_LABELS, CandidateProblem, n_candidates
 from .first_pass import FirstPass, forbidden_bits
-from .fitting import Fitting
+from .fitting import Fitting, sentence_weights
 from .model import TaggerModel, joined_names, split_names
 from .problem import TokenProblem, seen_labels
 from .targets import check_legal, check_start, find_targets, templates_for, usual_features
@@ -206,7 +206,7 @@ class TokenFitting(Fitting):
         self, vocabulary: _core.Vocabulary, arrays: dict[str, Any]
     ) -> TokenProblem | CandidateProblem:
         tagger, forbid = self.tagger, self.forbid()
-        weights = tagger.class_weight, self.sample_weight
+        weights = tagger.class_weight, sentence_weights(self.corpus)
         if not self.has_likely_pairs:
             return TokenProblem(vocabulary, arrays, tagger.order, forbid, *weights)
         seen = seen_labels(vocabulary)
