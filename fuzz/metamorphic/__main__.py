@@ -7,11 +7,39 @@ import json
 import sys
 from pathlib import Path
 
-from fuzz.metamorphic import file_routes, files, odd_strings, resumption, routes, sharded, storage, training_files
+from fuzz.metamorphic import (
+    column_orders,
+    file_routes,
+    files,
+    name_orders,
+    names,
+    odd_strings,
+    resumption,
+    routes,
+    running_text,
+    sharded,
+    storage,
+    training_files,
+    word_names,
+)
 from fuzz.metamorphic.relation import RELATIONS, run
 
 #: The modules that register relations.
-MODULES = (routes, storage, resumption, files, file_routes, odd_strings, training_files, sharded)
+MODULES = (
+    routes,
+    storage,
+    resumption,
+    files,
+    file_routes,
+    odd_strings,
+    training_files,
+    sharded,
+    running_text,
+    names,
+    name_orders,
+    word_names,
+    column_orders,
+)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
