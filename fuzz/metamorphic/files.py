@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 from typing import Any
 
 import numpy as np
 
 from fuzz.memory_file import memory_file
-from fuzz.metamorphic.answers import Refusal, ask, demand_same, plain
+from fuzz.metamorphic.answers import ask, demand_same, plain
 from fuzz.metamorphic.file_subjects import FILES, TAGGERS, FileSubject, tokens
 from fuzz.metamorphic.formats import (
     Spelling,
@@ -73,9 +72,7 @@ def guessed_formats(it: FileSubject, rng: Rng) -> None:
 def _labels_in_file(it: FileSubject, rng: Rng, model: Any, X: Any) -> list[Any]:
     """Return the sentences with labels of the model, which are to be replaced."""
     labels = [k for k in model.classes_ if k not in ("O",)]
-    return [
-        [(*cells, str(rng.choice(labels))) for cells in tokens(sentence)] for sentence in X
-    ]
+    return [[(*cells, str(rng.choice(labels))) for cells in tokens(sentence)] for sentence in X]
 
 
 def _written(model: Any, X: Any, options: dict[str, Any]) -> Any:

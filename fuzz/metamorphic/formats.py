@@ -71,9 +71,7 @@ def draw_spelling(rng: Rng, format: str, line_ends: Sequence[str] = ("\n", "\r\n
     bom, zipped, final, numbered, asides = (bool(b) for b in rng.random(5) < 0.3)
     end = line_ends[int(rng.integers(len(line_ends)))]
     separator = separators[int(rng.integers(len(separators)))]
-    return Spelling(
-        format, end, bom, zipped, not final, separator, not numbered, array, asides
-    )
+    return Spelling(format, end, bom, zipped, not final, separator, not numbered, array, asides)
 
 
 def spell(sentences: Sentences, spelling: Spelling) -> bytes:
@@ -238,7 +236,9 @@ def _csv_rows(text: str, spelling: Spelling, place: tuple[int, ...] | None, n: i
     return [s for s in sentences if s]
 
 
-def _json_tokens(item: dict[str, list[str]], place: tuple[int, ...] | None, n: int) -> list[list[str]]:
+def _json_tokens(
+    item: dict[str, list[str]], place: tuple[int, ...] | None, n: int
+) -> list[list[str]]:
     lists = list(item.values())
     label = lists[-n] if place is None else lists[place[0]]
     columns = [item["tokens"], label, *lists[len(lists) - n + 1 :]]

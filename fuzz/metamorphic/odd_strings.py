@@ -1,4 +1,4 @@
-"""Words and labels with odd characters: files give them back as they are, or refuse them by name."""
+"""Odd words and labels: files give them back as they are, or an error names them."""
 
 from __future__ import annotations
 

@@ -159,11 +159,7 @@ def pipeline_resumed(subject: Subject, rng: Rng) -> None:
     demand_same_file(told, stored(straight, "float32"), stored(again, "float32"))
 
 
-ONLINE = {
-    name: s
-    for name, s in ESTIMATORS.items()
-    if hasattr(s.drawn(0).estimator, "partial_fit")
-}
+ONLINE = {name: s for name, s in ESTIMATORS.items() if hasattr(s.drawn(0).estimator, "partial_fit")}
 
 
 @fit_relation("loaded goes on", ONLINE, None)

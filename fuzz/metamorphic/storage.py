@@ -43,7 +43,7 @@ def _answers(subject: Subject, rng: Rng) -> Any:
     """Return a function from a model to its answers to questions that are drawn once."""
     X = subject.inputs(rng, int(rng.integers(1, 4)))
     names = rng.choice(subject.queries, size=min(2, len(subject.queries)), replace=False)
-    return lambda model: {str(name): ask(lambda: QUERIES[name](model, X)) for name in names}
+    return lambda model: {str(name): ask(lambda q=name: QUERIES[q](model, X)) for name in names}
 
 
 #: Parameters that say how a model is made, not what it becomes: files do not hold them.

@@ -38,14 +38,19 @@ def _with_odd_words(rng: Rng, sentences: list[Any]) -> list[Any]:
 def _formats(it: FileSubject) -> tuple[str, ...]:
     if it.native == "conllu" or it.subject.name.startswith("parser"):
         return ("conllu",)
-    return ("brackets",) if it.subject.name.startswith("constituency") else ("columns", "csv", "jsonl")
+    return (
+        ("brackets",) if it.subject.name.startswith("constituency") else ("columns", "csv", "jsonl")
+    )
 
 
 def _rows(it: FileSubject, sentences: Any) -> list[Any]:
     """Return the cells of all tokens as they stand in a file."""
     if it.subject.name.startswith("parser"):
         return [
-            [(str(i), w, "_", t, t, "_", str(h), r, "_", "_") for i, (w, t, h, r) in enumerate(s, 1)]
+            [
+                (str(i), w, "_", t, t, "_", str(h), r, "_", "_")
+                for i, (w, t, h, r) in enumerate(s, 1)
+            ]
             for s in sentences
         ]
     return [list(map(tuple, sentence)) for sentence in sentences]
@@ -125,7 +130,11 @@ def _pieces_of(size: int) -> Iterator[None]:
         streams._PIECE = before
 
 
-_TEMPLATES = ("word[-1..1]\nbias", "word\nsuffix(word, 1..3)\nshape(word)", "word[-2..2]\nword[0] word[1]")
+_TEMPLATES = (
+    "word[-1..1]\nbias",
+    "word\nsuffix(word, 1..3)\nshape(word)",
+    "word[-2..2]\nword[0] word[1]",
+)
 
 
 def _stream(scheme: bool) -> Subject:

@@ -1,0 +1,101 @@
+"""Running text through pipelines: line ends, pieces and files change neither tokens nor trees."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fuzz.memory_file import memory_file
+from fuzz.metamorphic.answers import demand_same
+from fuzz.metamorphic.formats import conllu_rows
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.subjects import PIPELINES, Subject
+from structlearn.tasks.pipeline import files as pipeline_files
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+#: Ways to end a line.
+LINE_ENDS = ("\r\n", "\r", "\u2028")
+
+
+def _text(subject: Subject, rng: Rng) -> str:
+    """Return paragraphs of lines; some lines end within a sentence."""
+    pieces = []
+    for words in subject.inputs(rng, int(rng.integers(2, 6))):
+        row = " ".join(words)
+        if rng.random() < 0.4:
+            row = row.replace(" ", "\n", 1 + int(rng.integers(2)))
+        pieces += [row, str(rng.choice(("\n", " ", "\n\n", "\n \n", "\n\n\n")))]
+    return "".join(pieces)
+
+
+def _said(doc: Any) -> Any:
+    """Return the sentences of a document: words with all that was found for them."""
+    return [
+        [[t.text for t in s.tokens],
+         [[w.form, w.lemma, w.upos, w.xpos, w.feats, w.head, w.relation] for w in s.words]]
+        for s in doc.sentences
+    ]  # fmt: skip
+
+
+@relation("line ends of running text", PIPELINES)
+def line_ends(subject: Subject, rng: Rng) -> None:
+    """However its lines end, a text has the same sentences, tokens, tags and trees."""
+    nlp, text = subject.fitted(rng), _text(subject, rng)
+    end = LINE_ENDS[int(rng.integers(len(LINE_ENDS)))]
+    demand_same(repr(end), _said(nlp(text)), _said(nlp(text.replace("\n", end))))
+
+
+@contextlib.contextmanager
+def _small_pieces(size: int) -> Iterator[None]:
+    before = pipeline_files.text_pieces.__defaults__
+    pipeline_files.text_pieces.__defaults__ = (size, *before[1:])
+    try:
+        yield
+    finally:
+        pipeline_files.text_pieces.__defaults__ = before
+
+
+@relation("texts one by one, together, in files", PIPELINES)
+def text_routes(subject: Subject, rng: Rng) -> None:
+    """One text at a time, a list of them, and a file in pieces: the same sentences."""
+    nlp, end = subject.fitted(rng), str(rng.choice(("\n", "\n", *LINE_ENDS)))
+    texts = [_text(subject, rng).replace("\n", end) for _ in range(int(rng.integers(1, 4)))]
+    expected = [_said(nlp(text)) for text in texts]
+    demand_same(
+        f"pipe, {end!r}",
+        expected,
+        [_said(d) for d in nlp.pipe(texts, n_jobs=int(rng.integers(1, 4)))],
+    )
+    whole = (2 * end).join(texts)
+    content = whole.encode()
+    if rng.random() < 0.3:
+        content = gzip.compress(content, mtime=0)
+    path, out = memory_file(content), io.BytesIO()
+    form = str(rng.choice(("conllu", "json", "text")))
+    with _small_pieces(int(rng.integers(1, 300))):
+        nlp.label_file(path, out, format=form)
+    wanted = [sentence for said in expected for sentence in said]
+    if form == "conllu":
+        found = [[c[1:8] for c in row] for row in conllu_rows(out.getvalue())]
+        rows = [
+            [[w[0], *(x or "_" for x in w[1:5]), str(w[5]), w[6]] for w in s[1]] for s in wanted
+        ]
+        demand_same(f"conllu, {end!r}", rows, found)
+    elif form == "text":
+        lines = out.getvalue().decode().splitlines()
+        demand_same(f"text, {end!r}", [" ".join(s[0]) for s in wanted], lines)
+    else:
+        items = [json.loads(line) for line in out.getvalue().decode().split("\n") if line]
+        tokens = [s[0] for s in wanted]
+        found = [[t["text"] for t in i["tokens"]] for i in items]
+        demand_same(f"json, {end!r}", tokens, found)
+        found = [[whole[t["begin"] : t["end"]] for t in i["tokens"]] for i in items]
+        demand_same(f"json, places, {end!r}", tokens, found)
