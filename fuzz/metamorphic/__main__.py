@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fuzz.metamorphic import (
     equivalents,
+    graph_methods,
     removed,
     routes,
     score_routes,
@@ -31,6 +32,7 @@ MODULES = (
     score_routes,
     score_values,
     structured_losses,
+    graph_methods,
 )
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
