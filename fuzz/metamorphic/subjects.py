@@ -86,9 +86,9 @@ class Subject:
     inputs: Callable[[Rng, int], list[Any]]
     queries: tuple[str, ...]
 
-    def fitted(self, rng: Rng) -> Any:
+    def fitted(self, rng: Rng, pool: int = POOL) -> Any:
         """Return one of the models that are fitted once for all queries."""
-        return _pool(self, int(rng.integers(POOL)))
+        return _pool(self, int(rng.integers(pool)))
 
     def drawn(self, number: int) -> Drawn:
         """Return the examples and estimator behind a model of the pool."""
@@ -187,9 +187,11 @@ SEGMENTS = [
 ]  # fmt: skip
 
 
-def _parser(name: str, inputs: Any = _tagged_inputs, **choices: Any) -> Subject:
+def _parser(
+    name: str, inputs: Any = _tagged_inputs, example: Any = _arcs, **choices: Any
+) -> Subject:
     shared = {"hash_bits": (10, 13), "max_iter": (1, 2), "gold_tags": (True,), "n_models": (1,)}
-    return Subject(name, _drawing(DependencyParser, _arcs, {**shared, **choices}), inputs, _TREES)
+    return Subject(name, _drawing(DependencyParser, example, {**shared, **choices}), inputs, _TREES)
 
 
 PARSERS = [

@@ -1,0 +1,1 @@
+"""Scorers and rules written apart from the library, from their definitions."""
