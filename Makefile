@@ -12,7 +12,7 @@ export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
 .PHONY: demo model test test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
-	fuzz-kills fuzz-smoke lint stub format types bench tables docs wheel clean help
+	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -136,12 +136,17 @@ fuzz-structures: $(VENV)/test-tools  ## every structure against enumeration (FUZ
 fuzz-kills: $(VENV)/test-tools  ## trainings killed at random moments, 200 of each task (KILLS=200)
 	@$(BIN)/python -m fuzz.kills --kills $(or $(KILLS),200)
 
-# A smoke of each, two minutes in all once the programs are built: counts, so that every machine
+fuzz-metamorphic: $(VENV)/test-tools  ## the same question asked in two ways (SHARE=1 of the draws: hours)
+	@$(BIN)/python -m fuzz.metamorphic --share $(or $(SHARE),1) \
+		$(if $(RELATION_SECONDS),--seconds $(RELATION_SECONDS))
+
+# A smoke of each, some minutes in all once the programs are built: counts, so that every machine
 # tries the same inputs; the times only bound what a very slow machine does.
-fuzz-smoke: $(VENV)/test-tools build/fuzz/ready  ## two minutes of these, for CI
+fuzz-smoke: $(VENV)/test-tools build/fuzz/ready  ## some minutes of these, for CI
 	@$(MAKE) --no-print-directory fuzz FUZZ_INPUTS=1000 FUZZ_SECONDS=240 FUZZ_TIMEOUT=20
 	@$(MAKE) --no-print-directory fuzz-structures FUZZ_INSTANCES=250 STRUCTURE_SECONDS=60
 	@$(MAKE) --no-print-directory fuzz-kills KILLS=2
+	@$(MAKE) --no-print-directory fuzz-metamorphic SHARE=0.002 RELATION_SECONDS=10
 
 test-browser: $(VENV)/test-tools  ## the workbench in a real browser; installs Debian's chromium where it can
 	@mkdir -p build
