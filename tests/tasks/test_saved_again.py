@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import structlearn
 from structlearn.io.container import Tensor, read_container, write_container
@@ -33,7 +34,7 @@ OPTIONS = [
     ("tagger", "perceptron", {"hash_bits": 8}),
     ("tagger", "perceptron", {"names": False, "order": 2, "n_models": 2}),
     ("tagger", "crf", {"features": PAIRS, "C": 100.0}),
-    ("tagger", "crf", {"order": 0, "class_weight": {"NN": 2.0, "DT": 0.5}}),
+    ("tagger", "crf", {"order": 0, "class_weight": {"NN": np.float32(2), "DT": 0.5}}),
     ("tagger", "adagrad", {"prune": 0.05, "min_count": 2}),
     ("tagger", "svm", {"target": 2, "all_possible_states": True}),
     ("segments", "crf", {"prune": 0.01, "max_length": 3}),
@@ -144,10 +145,7 @@ def check_rounding(before, after, precision):
                 assert (v * w >= 0).all()
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_saving_a_loaded_model_is_the_identity(model, tmp_path):
-    unsaved, inputs = made(*model)
-    rounds = model[0].split(",")[0].split(" ")[0] in ROUNDED
+def check_generations(unsaved, inputs, rounds, tmp_path):
     first = tmp_path / "first"
     for precision in PRECISIONS if rounds else ("float32",):
         unsaved.save(first, *([precision] if rounds else []))
@@ -161,6 +159,7 @@ def test_saving_a_loaded_model_is_the_identity(model, tmp_path):
             assert answers(again, inputs) == expected
         pickle.loads(pickle.dumps(loaded)).save(tmp_path / "pickled")
         assert (tmp_path / "pickled").read_bytes() == content
+        assert clone(loaded)._stored() == loaded._stored() == unsaved._stored()
         check_rounding(unsaved, loaded, precision)
         if precision == "float32":
             assert answers(unsaved, inputs) == expected
@@ -170,11 +169,38 @@ def test_saving_a_loaded_model_is_the_identity(model, tmp_path):
             assert answers(wide, inputs) == expected
             wide.save(tmp_path / "narrow", precision)
             assert (tmp_path / "narrow").read_bytes() == content
+        if precision == "int8":  # from one way of rounding to another, and then no further
+            loaded.save(tmp_path / "half", "float16")
+            half = structlearn.load(tmp_path / "half")
+            check_rounding(loaded, half, "float16")
+            half.save(tmp_path / "again")
+            assert (tmp_path / "again").read_bytes() == (tmp_path / "half").read_bytes()
         if hasattr(unsaved, "history_"):
             assert alike(without_seconds(loaded.history_), without_seconds(unsaved.history_))
+            assert getattr(loaded, "class_weight", 0) == getattr(unsaved, "class_weight", 0)
             assert loaded.calibrated == unsaved.calibrated
             assert loaded.model_.temperature == unsaved.model_.temperature
             assert loaded.model_.training == unsaved.model_.training
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name_of)
+def test_saving_a_loaded_model_is_the_identity(model, tmp_path):
+    rounds = model[0].split(",")[0].split(" ")[0] in ROUNDED
+    check_generations(*made(*model), rounds, tmp_path)
+
+
+def test_what_templates_read_is_saved_again(tmp_path):
+    """Word vectors, lists of phrases and the lexica of the training text."""
+    it = TRAININGS["tagger"]
+    words = sorted({word for sentence in it.inputs for word in sentence})
+    lists = "".join(f"{w}\tkind{i % 3}\n" for i, w in enumerate(words[::3]))
+    (tmp_path / "list.txt").write_text(lists)
+    rows = "".join(f"{w} {i % 5} {-i / 7}\n" for i, w in enumerate(words[::2]))
+    (tmp_path / "vectors.txt").write_text(rows)
+    text = 'word\nseen(word)\nin(word, "list.txt")\nvector(word, "vectors.txt")'
+    features = FeatureTemplates.parse(text, folder=str(tmp_path))
+    tagger = Tagger(features, "crf", max_iter=3).fit(it.examples)
+    check_generations(tagger, it.inputs, True, tmp_path)
 
 
 def test_names_stay_with_their_weights(tmp_path):

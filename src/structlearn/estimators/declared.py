@@ -87,8 +87,10 @@ class Parameters:
 
         plain = copy.copy(self)
         for name, value in self.get_params().items():
-            if type(value).__module__ == "numpy" and hasattr(value, "item"):
-                setattr(plain, name, value.item())
+            if isinstance(value, dict):
+                setattr(plain, name, {key: _item(one) for key, one in value.items()})
+            else:
+                setattr(plain, name, _item(value))
         return plain
 
     def _stored(self) -> dict[str, Any]:
@@ -113,6 +115,11 @@ class Parameters:
             known = name in stored and name not in _PASSING
             if known and _is_plain(value):
                 setattr(self, name, value)
+
+
+def _item(value: Any) -> Any:
+    """Return a number of NumPy's as Python's."""
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
 def _is_plain(value: Any) -> bool:

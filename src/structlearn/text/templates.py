@@ -340,6 +340,13 @@ class FeatureTemplates:
         """Return the same templates without what was learned for them."""
         return FeatureTemplates(self.templates, self.phrases, self.vectors, self.functions)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A parameter, without what was learned for it: that is the model's, and pickled there.
+        vectors = {
+            name: (words, bytes(v), width) for name, (words, v, width) in self.vectors.items()
+        }
+        return {**vars(self), "vectors": vectors, "lexica": {}, "emission": None}
+
     def __len__(self) -> int:
         return len(self.templates)
 
