@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from ...printing import escape, visible
 from ...text.answers import BLANKS, as_json, cell_fault
 from ...text.dependency_tree import DependencyTree
 
@@ -335,8 +336,6 @@ class Doc:
 
     def to_html(self) -> str:
         """Return the trees of the sentences as HTML, without the frame of a page."""
-        from html import escape
-
         body = []
         for sentence in self.sentences:
             tree = sentence.tree
@@ -362,7 +361,7 @@ class Doc:
     def __str__(self) -> str:
         trees = (sentence.tree for sentence in self.sentences)
         return "\n\n".join(
-            str(tree) if tree is not None else " ".join(w.form for w in sentence.words)
+            str(tree) if tree is not None else visible(" ".join(w.form for w in sentence.words))
             for sentence, tree in zip(self.sentences, trees, strict=True)
         )
 
