@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     stream = Terminal()
     # Not sys.stderr itself, which pytest sets again between fixture and test.
-    monkeypatch.setattr("structlearn.meter.sys", SimpleNamespace(stderr=stream))
+    monkeypatch.setattr("structlearn.printing.sys", SimpleNamespace(stderr=stream))
     monkeypatch.setattr(Meter, "delay", 0.0)
     monkeypatch.setenv("COLUMNS", "160")
     return stream

@@ -10,6 +10,17 @@ from __future__ import annotations
 import os
 import sys
 
+from .printing import (
+    Results,
+    UnreadError,
+    drop_unwritten,
+    note,
+    on_terminal,
+    prepare_streams,
+    put,
+    visible,
+)
+
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +31,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; ends the process."""
+    sys.excepthook = _show_crash
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -29,36 +41,40 @@ def run(arguments: Sequence[str]) -> int:
 
     # Threads are the core's; those of NumPy's BLAS would only take time to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    options = make_parser(COMMANDS).parse_args(arguments)
-    command: Callable[[Any], int] = options.command
-    if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    prepare_streams()
+    _plain_warnings()
     try:
+        options = make_parser(COMMANDS).parse_args(arguments)
+        command: Callable[[Any], int] = options.command
         code = command(options)
-        sys.stdout.flush()
+        Results().flush()
         return code
+    except UnreadError:
+        return 0
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:  # the reader has closed the pipe
-        _close_output()
-        return 0
     except MemoryError as error:
         return _fail(f"out of memory: {error}" if str(error) else "out of memory", 1)
     except ValueError as error:
         return _fail(str(error), 1)
     except OSError as error:  # readers and writers of files raise FileError, a ValueError
-        _close_output()
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
-
-
-def _close_output() -> None:
-    """Discard the rest of the output: flushing it at exit would raise the error again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        drop_unwritten()
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"structlearn: {message}", file=sys.stderr)
+    note(f"structlearn: {message}")
     return code
+
+
+def _show_crash(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Print a traceback: its messages may quote what comes from outside."""
+    import traceback
+
+    for part in traceback.format_exception(kind, error, trace):
+        for line in part.splitlines():
+            note(line)
 
 
 def _plain_warnings() -> None:
@@ -66,7 +82,7 @@ def _plain_warnings() -> None:
     import warnings
 
     def show(message: Warning | str, *rest: Any, **named: Any) -> None:
-        print(f"structlearn: warning: {message}", file=sys.stderr)
+        note(f"structlearn: warning: {message}")
 
     warnings.showwarning = show
 
@@ -77,7 +93,6 @@ def _plain_warnings() -> None:
 def _train(o: Any) -> int:
     from .commands import commands_of
 
-    _plain_warnings()
     _check_writable(o.model, o.train, o.dev or "")
     try:
         save = commands_of(o.task).train(o)
@@ -95,10 +110,9 @@ def _announce(path: str, use: str) -> None:
 
     size = os.path.getsize(path)
     amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
-    print(
+    note(
         f"saved {path}, {amount}; next: structlearn evaluate {quote(path)} GOLD, or "
-        f"structlearn {use} {quote(path)} INPUT",
-        file=sys.stderr,
+        f"structlearn {use} {quote(path)} INPUT"
     )
 
 
@@ -111,7 +125,7 @@ def _predict(o: Any) -> int:
         return _predict_files(o, commands)
     if o.workers is not None:
         raise ValueError("--workers goes with --cluster")
-    if not sys.stderr.isatty():
+    if not on_terminal("stderr"):
         code = int(commands.predict(model, o, None))
     else:
         from .meter import Meter
@@ -129,7 +143,7 @@ def _annotate(o: Any) -> int:
             f"{o.model} is no pipeline: structlearn predict reads what it labels, one sentence on "
             "each line"
         )
-    if not sys.stderr.isatty():
+    if not on_terminal("stderr"):
         return int(commands.annotate(model, o, None))
     from .meter import Meter
 
@@ -153,11 +167,11 @@ def _predict_files(o: Any, commands: Any) -> int:
     done = f"{len(found.done)} files labelled, {found.tokens:,} {unit}"
     if found.skipped:
         done += f"; {len(found.skipped)} were labelled before"
-    print(f"structlearn: {done}", file=sys.stderr)
+    note(f"structlearn: {done}")
     for name, reason in sorted(found.bad.items()):
         # Most reasons name the file themselves.
         told = reason if reason.startswith(name) else f"{name}: {reason}"
-        print(f"structlearn: {told}", file=sys.stderr)
+        note(f"structlearn: {told}")
     return 1 if found.bad else 0
 
 
@@ -186,7 +200,7 @@ def _demo(o: Any) -> int:
         from .datasets import write_treebank
 
         names = write_treebank(o.files, o.sentences, random_state=o.random_state)
-        print(f"wrote {', '.join(names)} to {o.files}")
+        put(f"wrote {', '.join(names)} to {visible(o.files)}")
         return 0
     from .demo import run as tour
 

@@ -16,6 +16,7 @@ from .datasets import load_digit_words, make_treebank
 from .estimators import CRF, HMM, StructuredPerceptron, StructuredSVM
 from .exceptions import ConvergenceWarning
 from .losses import Hamming, hinge_loss
+from .printing import visible
 from .structures import Chain, trellis
 
 __all__ = ["run", "word_features"]
@@ -322,7 +323,7 @@ def _show_text(out: Console, path: str | None) -> None:
         "\n[bold]5. From running text[/bold]: the English model finds sentences, tokens, tags, "
         "lemmas and trees.\n"
     )
-    out.print(Text(text.strip()[:2000], "italic"))
+    out.print(Text(visible(text.strip()[:2000], lines=True), "italic"))
     for sentence in doc.sentences[:10]:
         out.print()
         table = Table(box=None, pad_edge=False, header_style="bold")
@@ -332,7 +333,7 @@ def _show_text(out: Console, path: str | None) -> None:
         for word in sentence.words:
             cells = (str(word.id), word.form, word.lemma, word.upos)
             arc = (f"←{word.relation}—", words[word.head or 0])
-            table.add_row(*map(Text, (*cells, *arc)))
+            table.add_row(*(Text(visible(cell)) for cell in (*cells, *arc)))
         out.print(table)
     out.print("\nThe same for your text: structlearn annotate english FILE (- for what you type)")
 

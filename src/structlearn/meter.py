@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
+
+from .printing import Notes, note, visible
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ def say(line: str) -> None:
     """Write a line to standard error, above the bar where there is one."""
     meter = Meter.current
     if meter is not None and meter.bar is not None:
-        meter.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        meter.bar.console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
     else:
-        print(line, file=sys.stderr, flush=True)
+        note(line)
 
 
 def portions(n: int, size: int, unit: str) -> Iterator[range]:
@@ -74,8 +75,8 @@ class Meter:
     def __init__(
         self, what: str, total: float | None = None, unit: str = "", shown: bool = True
     ) -> None:
-        self.what, self.total, self.unit = what, total, unit
-        self.shown, self.on_terminal = shown, shown and sys.stderr.isatty()
+        self.what, self.total, self.unit = visible(what), total, unit
+        self.shown, self.on_terminal = shown, shown and Notes().isatty()
         self.text = ""
         self.bar: Any = None
         self._timer: Any = None
@@ -86,7 +87,7 @@ class Meter:
 
     def show(self, done: float, text: str = "") -> None:
         """Show how much is done, and a few words on it."""
-        self._done, self.text, self._last = done, text, time.monotonic()
+        self._done, self.text, self._last = done, visible(text), time.monotonic()
         if self.total is not None and done > self.total:
             self.total = None  # it was only an estimate
         self._update()
@@ -161,6 +162,7 @@ class Meter:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
+        notes: Any = Notes()
         with self._lock:
             if self._timer is None:  # it has ended in the meantime
                 return
@@ -169,7 +171,7 @@ class Meter:
                 BarColumn(bar_width=20),
                 TextColumn("{task.fields[meter].text}", markup=False),
                 TextColumn("{task.fields[meter].times}", markup=False),
-                console=Console(file=sys.stderr, force_terminal=True),
+                console=Console(file=notes, force_terminal=True),
                 transient=True,
                 # Standard output may go to a file.
                 redirect_stdout=False,

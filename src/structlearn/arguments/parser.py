@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
+from ..printing import put, visible
+
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from .. import __version__
 
-        print(__version__)
+        put(__version__)
         parser.exit()
 
 
@@ -58,7 +60,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with a message that says where help is."""
-        super().error(f"{message} ({self.prog} --help shows examples)")
+        super().error(f"{visible(message)} ({self.prog} --help shows examples)")
 
     def format_help(self) -> str:
         """Return the help text, which ends with examples."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from .shared import refuse
+from ..printing import joined_lines, note, put, put_json
+from .shared import output_of, refuse
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def annotate(pipeline: Any, o: Any, progress: Any) -> int:
         pipeline = pipeline.without(*o.without)
     options = {"format": o.format, "confidence": o.confidence, "progress": progress}
     if not os.path.isdir(o.input):
-        output = sys.stdout.buffer if o.output in (None, "-") else o.output
-        pipeline.label_file(o.input, output, **options)
+        pipeline.label_file(o.input, output_of(o), **options)
         return 0
     from ..exceptions import FileError
 
@@ -70,10 +69,10 @@ def annotate(pipeline: Any, o: Any, progress: Any) -> int:
         try:
             pipeline.label_file(source, target, **options)
         except FileError as error:  # the other files can still be annotated
-            print(f"structlearn: {error}", file=sys.stderr)
+            note(f"structlearn: {error}")
             bad += 1
     if bad:
-        print(f"structlearn: not annotated: {bad} of the files", file=sys.stderr)
+        note(f"structlearn: not annotated: {bad} of the files")
     return 1 if bad else 0
 
 
@@ -109,20 +108,18 @@ def _targets(folder: str, output: str, ending: str) -> dict[str, str]:
 
 def evaluate(pipeline: Any, o: Any) -> int:
     """Print how well the text of a treebank is annotated."""
-    import json
-
     refuse("a pipeline", o, *_OPTIONS)
     found = pipeline.evaluate(o.gold, gold_tokens=o.gold_tokens)
     if o.json:
-        print(json.dumps(found))
+        put_json(found)
         return 0
-    print(f"{'':10} {'precision':>9} {'recall':>9} {'F1':>9} {'aligned':>9}")
+    put(f"{'':10} {'precision':>9} {'recall':>9} {'F1':>9} {'aligned':>9}")
     for name in filter(found.__contains__, _NAMES):
         row, shown = found[name], _NAMES[name]
         cells = [row["precision"], row["recall"], row["f1"], row.get("aligned_accuracy")]
         text = " ".join(f"{'' if c is None else f'{100 * c:.2f}':>9}" for c in cells)
-        print(f"{shown:10} {text}".rstrip())
-    print(f"{found['n_words']} words, {found['words_per_second']:.0f} per second")
+        put(f"{shown:10} {text}".rstrip())
+    put(f"{found['n_words']} words, {found['words_per_second']:.0f} per second")
     return 0
 
 
@@ -130,11 +127,13 @@ def inspect(pipeline: Any, o: Any) -> int:
     """List the stages."""
     model = pipeline.model_
     told = model.training
-    print(f"a pipeline: {', '.join(pipeline.stages)}")
+    lines = [f"a pipeline: {', '.join(pipeline.stages)}"]
     if "sentences" in told:
-        print(f"trained on {told['sentences']:,} sentences, {told['words']:,} words")
+        lines.append(f"trained on {told['sentences']:,} sentences, {told['words']:,} words")
     for name, part in model.parts.items():
         size = f"{len(part.labels)} labels"
-        print(f"  {name}: {part.called}, {size}, learner {part.training.get('learner', '?')}")
-    print(f"{len(model.combinations)} combinations of tags")
+        lines.append(
+            f"  {name}: {part.called}, {size}, learner {part.training.get('learner', '?')}"
+        )
+    put(joined_lines([*lines, f"{len(model.combinations)} combinations of tags"]))
     return 0

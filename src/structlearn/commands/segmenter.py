@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..printing import on_terminal
 from .shared import fit_task, make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs time at every start
@@ -27,11 +28,9 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(segmenter: Any, o: Any, progress: Any) -> int:
     """Write the masks of an image or of a folder of images."""
-    import sys
-
     options = label_options(o)
     output = output_of(o)
-    if output is sys.stdout.buffer and sys.stdout.isatty():
+    if o.output in (None, "-") and on_terminal("stdout"):
         raise ValueError("a mask cannot be printed on a terminal: name a file or folder, --output")
     segmenter.label_files(o.input, output, **options, progress=progress)
     return 0

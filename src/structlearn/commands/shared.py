@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
+
+from ..printing import Results, escape, note, put, put_json
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def fit_task(task: Any, o: Any, **more: Any) -> None:
 
 def output_of(o: Any) -> Any:
     """Return the destination of the result: a file name, or standard output."""
-    return sys.stdout.buffer if o.output in (None, "-") else o.output
+    return Results() if o.output in (None, "-") else o.output
 
 
 def source_of(o: Any, path: str | None) -> Any:
@@ -119,24 +120,20 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
             found = model.evaluate(*given, **more)
         if not o.json or o.html is not None:
             text = model.report(*given, **more, **only_text)
-    if o.json:
-        import json
-
-        if certainty is not None:
-            told = certainty.as_dict()
-            found["expected_calibration_error"] = told["expected_calibration_error"]
-            found["calibration"] = {"calibrated": model.calibrated, **told}
-        print(json.dumps(found))
-    else:
-        print(text)
-    if o.html is not None:
+    if o.html is not None:  # first: nobody may be there to read the rest
         write_page(o.html, _scores_page(model, o, text, certainty))
+    if not o.json:
+        put(text)
+        return 0
+    if certainty is not None:
+        told = certainty.as_dict()
+        found["expected_calibration_error"] = told["expected_calibration_error"]
+        found["calibration"] = {"calibrated": model.calibrated, **told}
+    put_json(found)
     return 0
 
 
 def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
-    from html import escape
-
     from ..drawing.page import Page, facts_list
 
     facts = [("model", o.model), ("data", o.gold)]
@@ -192,7 +189,7 @@ def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:
     if page:
         write_page(o.html, shown)
     else:
-        print(shown)
+        put(shown)
     return 0
 
 
@@ -208,7 +205,7 @@ def write_page(path: str, page: str) -> None:
 def say_written(path: str | None) -> None:
     """Say which file was written, if it is one."""
     if path not in (None, "-"):
-        print(f"wrote {path}", file=sys.stderr)
+        note(f"wrote {path}")
 
 
 def check_output(path: str | None, sources: list[str | None], *, page: bool = False) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from ..printing import note
 from .shared import fit_task, make_task, output_of, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -36,16 +35,13 @@ def train(o: Any) -> Callable[[], None]:
 def predict(tagger: Any, o: Any, progress: Any) -> int:
     """Write the file with its labels."""
     if (o.confidence or o.marginals) and tagger.model_.temperature is None:
-        print(
-            "structlearn: the probabilities are not calibrated: train with --dev",
-            file=sys.stderr,
-        )
+        note("structlearn: the probabilities are not calibrated: train with --dev")
     tagger.label_file(
         o.input,
         output_of(o),
         **label_options(o),
         progress=progress,
-        notice=lambda text: print(f"structlearn: {text}", file=sys.stderr),
+        notice=lambda text: note(f"structlearn: {text}"),
     )
     return 0
 

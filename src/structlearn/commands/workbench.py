@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from ..printing import note, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def serve(o: Any) -> int:
         raise
     except OSError as error:
         raise ValueError(f"port {o.port} cannot be used: {error.strerror or error}") from None
-    print(server.link, flush=True)
-    print("structlearn workbench: Ctrl-C ends it", file=sys.stderr)
+    put(server.link)
+    note("structlearn workbench: Ctrl-C ends it")
     if not o.no_browser:
         import webbrowser
 
@@ -33,7 +33,7 @@ def serve(o: Any) -> int:
     try:
         server.serve_forever()
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        note("")
     finally:
         server.server_close()
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..printing import joined_lines
 from .language import Constraint
 
 __all__ = ["ConstraintReport"]
@@ -32,4 +33,4 @@ class ConstraintReport:
     def __str__(self) -> str:
         lines = [f"mask   {constraint}: {n} parts" for constraint, n in self.masked]
         lines += [f"rows   {constraint}: {n} rows" for constraint, n in self.rows]
-        return "\n".join(lines)
+        return joined_lines(lines)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+from ..printing import escape
 from .palette import themed
 from .picture import Picture, text_width
 

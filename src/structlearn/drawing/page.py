@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
+from ..printing import escape
 from .palette import themed
 from .picture import Picture
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, NamedTuple
 
+from ..printing import escape, joined_lines
 from .page import Page, bars, cards, heat_table
 from .picture import Picture
 
@@ -88,7 +88,7 @@ class Shown(NamedTuple):
     choices : list of Choice
     picture : Picture, str or None
         A drawing, with the gold tree where it is known; or figures, as HTML.
-    text : str
+    lines : list of str
         What a terminal shows; empty: the choices.
     counts : (int, int) or None
         How many parts are wrong, and of how many; by default of the choices.
@@ -98,7 +98,7 @@ class Shown(NamedTuple):
 
     choices: list[Choice]
     picture: Any = None
-    text: str = ""
+    lines: Sequence[str] = ()
     counts: tuple[int, int] | None = None
     name: str = ""
 
@@ -190,9 +190,9 @@ class Report:
         if self.weights is not None and not self.sentences:
             blocks.append(self._table(self.weights))
         for shown in self.sentences:
-            blocks.append([shown.text] if shown.text else self._lines(shown.choices, top))
+            blocks.append([*shown.lines] or self._lines(shown.choices, top))
         blocks.append([self._cut] if self._cut else [])
-        return "\n\n".join("\n".join(block) for block in blocks if block)
+        return "\n\n".join(joined_lines(block) for block in blocks if block)
 
     def _lines(self, choices: list[Choice], top: int) -> list[str]:
         lines = []

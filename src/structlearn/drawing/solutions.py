@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
+from ..printing import escape
 from .grids import draw_grid
 
 __all__ = ["solution_html"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
+from ..printing import escape
 from .palette import themed
 from .picture import Picture
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 import numpy as np
+
+from ..printing import escape
 
 __all__ = ["facts_html", "summary_html"]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..printing import joined_lines
 from .bootstrap import Interval, bootstrap_interval
 from .pairs import read_pairs
 from .scores import Scores, score_rows
@@ -71,7 +72,7 @@ class AttachmentReport:
             "",
             *score_rows("relation", "words", self.by_label),
         ]
-        return "\n".join(lines) + "\n"
+        return joined_lines(lines) + "\n"
 
 
 def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:

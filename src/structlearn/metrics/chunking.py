@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..printing import joined_lines
 from .boundaries import chunks, split_label
 from .pairs import Sentences, read_pairs
 from .scores import Averages, Scores
@@ -63,7 +64,7 @@ class ChunkReport:
         lines += [
             f"{kind:>17}: {_percentages(s)}  {s.predicted}" for kind, s in self.by_type.items()
         ]
-        return "\n".join(lines)
+        return joined_lines(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, for JSON."""

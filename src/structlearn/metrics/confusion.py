@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..printing import joined_lines
 from .pairs import Sentences, read_pairs
 
 __all__ = ["Confusion", "confusion", "sort_labels"]
@@ -58,7 +59,7 @@ class Confusion:
         wrong, rest = sum(m[2] for m in mistakes), sum(m[2] for m in mistakes[len(shown) :])
         more = f", {rest} of them not shown" if rest else ""
         lines.append(f"{wrong} of {sum(total.values())} tokens are wrong{more}")
-        return "\n".join(lines)
+        return joined_lines(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return labels and counts, for JSON."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..printing import joined_lines
 from .confusion import confusion
 from .pairs import Sentences
 from .scores import Averages, Scores
@@ -54,7 +55,7 @@ class LabelReport:
             for k, s, n in rows
         ]
         lines.append(f"accuracy: {100 * self.accuracy:.2f}%")
-        return "\n".join(lines)
+        return joined_lines(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, for JSON."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..printing import joined_lines
+
 __all__ = ["Overlap", "compare"]
 
 Integers = npt.NDArray[np.int64]
@@ -60,7 +62,7 @@ class Overlap:
                 for one in columns.values()
             ]
             lines.append(f"{name:{width}} {' '.join(cells)} {self.counts[k].sum():10,}")
-        return "\n".join(lines)
+        return joined_lines(lines)
 
     def confusions(self, names: Sequence[str], most: int) -> str:
         """Return the most frequent confusions, one on each line."""
@@ -73,7 +75,7 @@ class Overlap:
             gold, found = divmod(at, len(names))
             if wrong[gold, found]:
                 lines.append(f"{wrong[gold, found]:9,}  {names[gold]} taken for {names[found]}")
-        return "\n".join(lines)
+        return joined_lines(lines)
 
 
 def compare(gold: Sequence[Integers], found: Sequence[Integers], n_classes: int) -> Overlap:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..printing import joined_lines
+
 __all__ = ["Report", "describe"]
 
 
@@ -41,7 +43,7 @@ class Report:
         lines = [f"{self.structure}: {self.n_inputs} inputs, {self.n_outputs} outputs enumerated"]
         lines += [f"  {query}: right {n} times" for query, n in self.checked.items()]
         lines += [f"  {query}: missing ({reason})" for query, reason in self.missing.items()]
-        return "\n".join(lines)
+        return joined_lines(lines)
 
 
 def describe(value: Any) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..printing import joined_lines
+
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
@@ -101,7 +103,7 @@ class DependencyTree(list[tuple[int, str]]):
                 last = child == below[word][-1]
                 stack.append((child, indent + ("└─ " if last else "├─ "),
                               indent + ("   " if last else "│  ")))  # fmt: skip
-        return "\n".join(lines)
+        return joined_lines(lines)
 
     def _repr_svg_(self) -> str:
         return str(self.draw().svg)

@@ -138,7 +138,7 @@ def inspect_parser(
     if sentences is not None:
         trees, report.n_sentences = _trees(parser, sentences, most)
         for tree, gold, decisions in trees:
-            text = str(tree) if gold is None or gold == tree else f"{tree}\nWRONG, gold {gold}"
+            lines = [str(tree)] if gold in (None, tree) else [str(tree), f"WRONG, gold {gold}"]
             counts = None if gold is None else _wrong(tree, gold)
             picture = tree.draw(None if gold == tree else gold) if page else None
             choices = [
@@ -147,9 +147,9 @@ def inspect_parser(
                 for why in [(d["margin"], d["contributions"])]
             ]
             for choice in choices:
-                text += f"\nnot {choice.runner_up}: ahead by {choice.margin:.3f}"
-                text += "".join(f"\n  {v:>+10.3f}  {name}" for name, v in choice.reasons[:top])
-            report.sentences.append(Shown(choices, picture, text, counts))
+                lines.append(f"not {choice.runner_up}: ahead by {choice.margin:.3f}")
+                lines += [f"  {v:>+10.3f}  {name}" for name, v in choice.reasons[:top]]
+            report.sentences.append(Shown(choices, picture, lines, counts))
             report.has_gold = report.has_gold or gold is not None
     return report.html(top) if page else report.text(top)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ...estimators.declared import parameter
+from ...printing import joined_lines
 from ...text.answers import TREES_INSTEAD, check_labels
 from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
 from ...text.trees import Tree, bracket_fault
@@ -297,7 +298,7 @@ class ConstituencyParser(TreeParser):
             f"{shorter}; tags {100 * found['tag_accuracy']:.2f}; "
             f"{found['sentences_per_second']:.0f} sentences per second"
         )
-        return "\n".join([head, "", *score_rows("label", "gold", by_label)])
+        return joined_lines([head, "", *score_rows("label", "gold", by_label)])
 
 
 def _pick(sentences: list[Any], number: int) -> Any:

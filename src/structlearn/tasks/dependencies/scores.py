@@ -8,6 +8,7 @@ from typing import Any
 from ...metrics import confusion, token_accuracy
 from ...metrics.attachment import attachment_interval, attachment_report
 from ...metrics.significance import significance
+from ...printing import joined_lines
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees
 from .tags import TAG_COLUMNS, Tags, tag_names
@@ -64,7 +65,7 @@ class Comparison:
 
     def text(self, confidence: bool, confusions: int, against: Any) -> str:
         """Return a table of scores, overall and by relation."""
-        lines = [self.report.text().rstrip()]
+        lines = self.report.text().rstrip().split("\n")
         lines.append(f"trees proven the best: {self.exact} of {len(self.corpus)}")
         if self.tags is not None:
             right = ", ".join(f"{name} {100 * share:.2f}" for name, share in self.tags.items())
@@ -77,7 +78,7 @@ class Comparison:
         if confusions:
             both = (self.gold, self.trees)
             labels = ([[label for _, label in tree] for tree in trees] for trees in both)
-            lines += ["", confusion(*labels).text(confusions).rstrip()]
+            lines += ["", *confusion(*labels).text(confusions).rstrip().split("\n")]
         if against is not None:
             tested = significance(
                 self.gold,
@@ -87,7 +88,7 @@ class Comparison:
                 other=self._other(against),
             )
             lines += ["", f"LAS differs with p = {tested['p_values']['token_accuracy']:.4g}"]
-        return "\n".join(lines)
+        return joined_lines(lines)
 
 
 def tag_accuracies(corpus: Corpus, tags: Tags) -> dict[str, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...features.pixel_pairs import PAIR_NAMES
 from ...io.image_folders import find_images, find_pairs, read_examples
 from ...io.images import png_bytes, read_image
 from ...metrics.overlap import compare
+from ...printing import escape
 from .decisions import explain
 from .model import SegmenterModel
 
@@ -129,7 +129,7 @@ def inspect_segmenter(
             Shown(
                 [_choice(d, found.size) for d in explain(model, image, found)] if page else [],
                 _figures(image, found, gold, colours) if page else None,
-                _line(model, name, found, gold),
+                [_line(model, name, found, gold)],
                 None if gold is None else _wrong(found, gold),
                 os.path.basename(name),
             )

@@ -17,6 +17,7 @@ from ...io.image_folders import find_images, output_files, read_examples, read_i
 from ...io.images import png_bytes, read_image
 from ...io.masks import read_names
 from ...metrics.overlap import Overlap, compare
+from ...printing import joined_lines
 from ...text.files import replaced
 from ..base import FileTagger
 from ..parameters import LearnerParameters
@@ -359,11 +360,11 @@ class ImageSegmenter(LearnerParameters, FileTagger):
             f"accuracy {100 * overlap.accuracy:.2f} (alone {100 * alone.accuracy:.2f}); "
             f"{scores['images']} images, {scores['pixels_per_second']:,} pixels per second",
             "",
-            overlap.table(names, alone=alone),
+            *overlap.table(names, alone=alone).split("\n"),
         ]
         if confusions:
-            lines += ["", overlap.confusions(names, confusions)]
-        return "\n".join(lines).rstrip()
+            lines += ["", *overlap.confusions(names, confusions).split("\n")]
+        return joined_lines(lines).rstrip()
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from ...printing import escape, visible
 from ...text.answers import BLANKS, as_json, cell_fault
 from ...text.dependency_tree import DependencyTree
 from ...text.line_ends import PARAGRAPH_END
@@ -332,8 +333,6 @@ class Doc:
 
     def to_html(self) -> str:
         """Return the trees of the sentences as HTML, without the frame of a page."""
-        from html import escape
-
         body = []
         for sentence in filter(len, self.sentences):
             tree = sentence.tree
@@ -359,7 +358,7 @@ class Doc:
     def __str__(self) -> str:
         shown = [(sentence, sentence.tree) for sentence in self.sentences if sentence.words]
         return "\n\n".join(
-            str(tree) if tree is not None else " ".join(w.form for w in sentence.words)
+            str(tree) if tree is not None else visible(" ".join(w.form for w in sentence.words))
             for sentence, tree in shown
         )
 

@@ -17,6 +17,7 @@ from ...metrics import (
 )
 from ...metrics.schemes import are_chunk_labels
 from ...metrics.significance import significance
+from ...printing import joined_lines
 
 __all__ = ["Comparison"]
 
@@ -109,7 +110,7 @@ class Comparison:
         """Return what ``report`` gives."""
         gold, predicted = self.written, self.predicted
         table = (chunk_report if self.chunked else label_report)(self.gold, predicted)
-        lines = [*self._strange_labels(), table.text().rstrip()]
+        lines = [*self._strange_labels(), *table.text().rstrip().split("\n")]
         if len(self.columns) > 1:
             lines += [
                 "",
@@ -119,12 +120,12 @@ class Comparison:
             lines += [str(bootstrap_interval(gold, predicted, m, random_state=0))
                       for m in self.metrics]  # fmt: skip
         if confusions:
-            lines += ["", confusion(gold, predicted).text(confusions).rstrip()]
+            lines += ["", *confusion(gold, predicted).text(confusions).rstrip().split("\n")]
         if against is not None:
             other = self._other(against)
             lines += ["", *(str(randomization_test(gold, predicted, other, m, random_state=0))
                             for m in self.metrics)]  # fmt: skip
-        return "\n".join(lines)
+        return joined_lines(lines)
 
 
 def _some(labels: Iterable[str]) -> str:
