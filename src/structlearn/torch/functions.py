@@ -41,7 +41,8 @@ def infer(
         tensors cannot be cut for (trees, grids, your own) takes a list for each block, with one
         tensor for each example.
     lengths : (B,) tensor of int, optional
-        How long each example is; default: as long as the tensors. Words, for dependencies.
+        How long each example is; default: as long as the tensors. Words, for dependencies. An
+        example of length 0 has one output, of score 0 and without parts.
     mask : (B, L) tensor of bool, optional
         Instead of lengths. In a chain it may have holes, unless its transitions are given by
         position: those positions are left out. For other structures it is True up to the length.

@@ -108,14 +108,14 @@ class Kind:
 
         Of the rows that have positions (:func:`filled_rows`): the library knows no others.
         """
-        n, rows = lengths.tolist(), filled_rows(lengths)
+        n = lengths.tolist()
         found: dict[str, Any] = {}
         for name, shared, block in zip(self.names, self.shared, scores, strict=True):
             array = block.detach().to("cpu", torch.float64).numpy()
             if shared:
                 found[name] = np.ascontiguousarray(array)
             else:
-                found[name] = [self.cut(name, array[b], n[b]) for b in rows]
+                found[name] = [self.cut(name, a, k) for a, k in zip(array, n, strict=True) if k]
         return found
 
     def ask(self, query: Callable[..., Any], scores: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -134,6 +134,18 @@ class Kind:
             for b, answer in zip(rows, found, strict=True):
                 answers[b] = answer
         return answers
+
+    def _columns(self, parts: Tensors, lengths: torch.Tensor) -> dict[str, list[Any]]:
+        """Return where each filled row's gradient of each block is."""
+        n = lengths.tolist()
+        return {
+            name: [
+                a if shared else self.cut(name, a, k)
+                for a, k in zip(block.numpy(), n, strict=True)
+                if k
+            ]
+            for name, shared, block in zip(self.names, self.shared, parts, strict=True)
+        }
 
     def threads(self) -> int | None:
         """Return how many threads the core may use: as many as PyTorch."""
@@ -157,12 +169,11 @@ class Kind:
         found = self.ask(query, scores, lengths)
         value = np.zeros(len(found))
         parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
-        arrays = [block.numpy() for block in parts]
-        n = lengths.tolist()
-        for b in filled_rows(lengths):
+        columns = self._columns(parts, lengths)
+        for i, b in enumerate(filled_rows(lengths)):
             value[b], p = found[b]
-            for name, shared, a in zip(self.names, self.shared, arrays, strict=True):
-                (a[b] if shared else self.cut(name, a[b], n[b]))[...] = p[name]
+            for name, column in columns.items():
+                column[i][...] = p[name]
         return torch.from_numpy(value), parts
 
     def _infer_in_place(
@@ -171,14 +182,8 @@ class Kind:
         """Return the same, written by the core where it belongs."""
         structure: Any = self.structure
         parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
-        n, rows = lengths.tolist(), filled_rows(lengths)
-        columns = {
-            name: [a[b] if shared else self.cut(name, a[b], n[b]) for b in rows]
-            for name, shared, a in zip(
-                self.names, self.shared, (block.numpy() for block in parts), strict=True
-            )
-        }
-        value = np.zeros(len(n))
+        rows, columns = filled_rows(lengths), self._columns(parts, lengths)
+        value = np.zeros(len(lengths))
         if rows:
             with named_rows(rows):
                 _, theta, size = structure._convert(self.examples(scores, lengths))

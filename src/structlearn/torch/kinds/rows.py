@@ -16,8 +16,7 @@ __all__ = ["filled_rows", "named_rows"]
 
 def filled_rows(lengths: torch.Tensor) -> list[int]:
     """Return the numbers of the rows that have positions."""
-    rows: list[int] = lengths.nonzero()[:, 0].tolist()
-    return rows
+    return [b for b, n in enumerate(lengths.tolist()) if n]
 
 
 @contextmanager

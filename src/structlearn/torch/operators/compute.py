@@ -77,10 +77,12 @@ def _nothing(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.
 
 def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
     """Raise ValueError where a length is out of range: for values that are at hand."""
+    if not len(lengths):
+        return
     longest = kind.longest(scores[0])
-    wrong = (lengths < 0) | (lengths > longest)
-    if wrong.any():
-        b = int(wrong.nonzero()[0])
+    low, high = torch.aminmax(lengths)
+    if low < 0 or high > longest:
+        b = int(((lengths < 0) | (lengths > longest)).nonzero()[0])
         raise ValueError(f"lengths must be within 0..{longest}: example {b} has {int(lengths[b])}")
 
 
@@ -88,13 +90,14 @@ def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None =
     """Check values: on the CPU always; on CUDA, where it means to wait, in anomaly mode."""
     if on_gpu(scores[0]) and not torch.is_anomaly_enabled():
         return
-    check_values(kind, scores, lengths)
+    if y is None:
+        check_values(kind, scores, lengths)
+    else:
+        look_at_gold(kind, scores[0], lengths, y)
     if on_gpu(scores[0]):
         for name, block in zip(kind.names, scores, strict=True):
             if bool(torch.isnan(block).any() | torch.isposinf(block).any()):
                 raise ValueError(f"{name} contains NaN or +inf; scores are finite, or -inf")
-    if y is not None:
-        look_at_gold(kind, scores[0], lengths, y)
 
 
 def look_at_gold(kind: Kind, main: torch.Tensor, lengths: torch.Tensor, y: Tensors) -> None:
