@@ -104,11 +104,13 @@ def _file_subjects() -> dict[str, FileSubject]:
             found[name] = FileSubject(subject, formats=(*FORMATS, "brackets"))
         else:
             found[name] = FileSubject(subject)
-    for name, target, targets in (
-        ("tagger, CoNLL-U", "upos", (3,)),
-        ("tagger, two columns", "upos,xpos", (3, 4)),
-    ):
-        found[name] = FileSubject(_conllu(name, target), native="conllu", targets=targets)
+    found["tagger, CoNLL-U"] = FileSubject(
+        _conllu("tagger, CoNLL-U", "upos"), native="conllu", targets=(3,)
+    )
+    # In text "|" separates words and labels, and the parts of these labels.
+    found["tagger, two columns"] = FileSubject(
+        _conllu("tagger, two columns", "upos,xpos"), 1, FORMATS[:4], "conllu", (3, 4)
+    )
     return found
 
 

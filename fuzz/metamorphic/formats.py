@@ -242,7 +242,14 @@ def _json_tokens(
     lists = list(item.values())
     label = lists[-n] if place is None else lists[place[0]]
     columns = [item["tokens"], label, *lists[len(lists) - n + 1 :]]
-    return [list(cells) for cells in zip(*columns, strict=True)]
+    return [list(map(_printed, cells)) for cells in zip(*columns, strict=True)]
+
+
+def _printed(value: Any) -> str:
+    """Return a probability, or several by label, as other formats print them."""
+    if isinstance(value, dict):
+        return ",".join(f"{label}:{_printed(p)}" for label, p in value.items())
+    return f"{value:.4f}" if isinstance(value, float) else value
 
 
 def read_brackets(text: str) -> list[Any]:
