@@ -21,6 +21,13 @@ from fuzz.metamorphic import (
 )
 from fuzz.metamorphic.relation import RELATIONS, run
 
+try:
+    from fuzz.metamorphic import layer_transforms, layer_values, layers
+
+    LAYERS = (layers, layer_values, layer_transforms)
+except ModuleNotFoundError:  # PyTorch is not installed
+    LAYERS = ()
+
 #: The modules that register relations.
 MODULES = (
     routes,
@@ -33,6 +40,7 @@ MODULES = (
     score_values,
     structured_losses,
     graph_methods,
+    *LAYERS,
 )
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
@@ -53,6 +61,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if unknown := set(arguments.relations) - set(RELATIONS):
         parser.error(f"there is no relation {min(unknown)!r}; there are {', '.join(RELATIONS)}")
+    if not LAYERS:
+        print("no relations of tensors: PyTorch is not installed")
     if arguments.list:
         for it in RELATIONS.values():
             print(f"{it.name}: {it.claim}, by {it.cost}, {len(it.subjects)} subjects")
