@@ -10,11 +10,14 @@ from pathlib import Path
 from fuzz.metamorphic import (
     equivalents,
     graph_methods,
+    passes,
     removed,
     routes,
+    rows,
     score_routes,
     score_values,
     scores,
+    solvers,
     structured_losses,
     symmetries,
     tables,
@@ -40,6 +43,9 @@ MODULES = (
     score_values,
     structured_losses,
     graph_methods,
+    rows,
+    solvers,
+    passes,
     *LAYERS,
 )
 #: Draws of a relation by what one takes.
