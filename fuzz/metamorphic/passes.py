@@ -1,0 +1,168 @@
+"""Passes of online learners: calls, copies, weights of zero and warm starts, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.metamorphic.answers import demand_same, plain
+from fuzz.metamorphic.examples import EXAMPLES, Examples, labels_of, weights_of
+from fuzz.metamorphic.relation import relation
+from structlearn import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredPerceptron,
+    StructuredSVM,
+)
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+Subject = Callable[[Rng], Examples]
+Options = dict[str, Any]
+
+#: Learners whose steps know of an example and its weight, and of nothing else.
+PLAIN: tuple[tuple[Any, Options], ...] = (
+    (StructuredPerceptron, {}),
+    (PassiveAggressive, {"C": 0.1}),
+    (PassiveAggressive, {"loss": "squared_hinge"}),
+    (AROW, {"r": 0.5}),
+)
+#: Others, whose steps go by the number of the examples.
+COUNTING: tuple[tuple[Any, Options], ...] = (
+    (StructuredSVM, {"solver": "sgd", "C": 0.3, "tol": 0}),
+    (StructuredSVM, {"solver": "sgd", "step": "constant", "tol": 0}),
+    (CRF, {"solver": "sgd", "tol": 0}),
+    (AdaGrad, {"C": 0.3, "tol": 0}),
+    (AdaGrad, {"margin": 0.0, "temperature": 1.0, "tol": 0}),
+)
+NOT_COUNTING = "steps go by the number of the examples"
+
+
+def _learner(rng: Rng, it: Examples, among: Any, **options: Any) -> tuple[Any, Options]:
+    make, own = among[int(rng.integers(len(among)))]
+    average = bool(rng.random() < 0.5)
+    return make, {"structure": it.structure, "shuffle": False, "average": average, **own, **options}
+
+
+def _same(question: str, one: Any, other: Any) -> None:
+    demand_same(question, plain(weights_of(one)), plain(weights_of(other)))
+
+
+def _classes(it: Examples) -> Options:
+    names = sorted({k for y in it.y for k in labels_of(y)})
+    return {"classes": names} if names else {}
+
+
+@relation("partial_fit k times = fit of k passes", EXAMPLES, cost="fit")
+def calls(subject: Subject, rng: Rng) -> None:
+    """k calls on the same data are fit(max_iter=k, shuffle=False)."""
+    it = subject(rng)
+    make, options = _learner(rng, it, (*PLAIN, *COUNTING))
+    weights = None if rng.random() < 0.5 else rng.integers(0, 3, size=len(it)).astype(float)
+    if weights is not None:
+        weights[0] = 1.0
+    k = int(rng.integers(1, 6))
+    going = make(**options)
+    for _ in range(k):
+        going.partial_fit(it.X, it.y, **_classes(it), sample_weight=weights)
+    _same("weights", going, it.fit(make(**options, max_iter=k), sample_weight=weights))
+
+
+@relation(
+    "copies in order = passes",
+    EXAMPLES,
+    cost="fit",
+    not_claimed={"sgd, AdaGrad": NOT_COUNTING},
+)
+def in_order(subject: Subject, rng: Rng) -> None:
+    """One pass over k copies of the data, one after another, is k passes."""
+    it = subject(rng)
+    make, options = _learner(rng, it, PLAIN)
+    k = int(rng.integers(2, 5))
+    several = it.rows(list(range(len(it))) * k)
+    _same("weights", several.fit(make(**options, max_iter=1)), it.fit(make(**options, max_iter=k)))
+
+
+@relation(
+    "batches in order = one pass",
+    {name: draw for name, draw in EXAMPLES.items() if name != "names"},
+    cost="fit",
+    not_claimed={
+        "sgd, AdaGrad": NOT_COUNTING,
+        "names": "a weight exists from the call on that saw its feature",
+    },
+)
+def in_batches(subject: Subject, rng: Rng) -> None:
+    """Calls on parts of the data are one pass over the whole."""
+    it = subject(rng)
+    make, options = _learner(rng, it, PLAIN)
+    cut = int(rng.integers(1, len(it)))
+    going = make(**options)
+    for part in (it.rows(range(cut)), it.rows(range(cut, len(it)))):
+        going.partial_fit(part.X, part.y, **_classes(it))
+    _same("weights", going, it.fit(make(**options, max_iter=1)))
+
+
+@relation(
+    "weight 0 = removed, online",
+    {name: draw for name, draw in EXAMPLES.items() if name != "names"},
+    cost="fit",
+    not_claimed={
+        "sgd, AdaGrad": NOT_COUNTING,
+        "averages": "they are taken over all steps",
+        "names": "which weights exist goes by the examples, whatever they weigh",
+    },
+)
+def without(subject: Subject, rng: Rng) -> None:
+    """An example of weight 0 changes no weight."""
+    it = subject(rng)
+    make, options = _learner(rng, it, PLAIN, max_iter=int(rng.integers(1, 5)))
+    options["average"] = False
+    kept = rng.random(len(it)) < 0.7
+    kept[0] = True
+    seen = {k for j in np.flatnonzero(kept) for k in labels_of(it.y[j])}
+    for i in range(len(it)):
+        kept[i] |= not set(labels_of(it.y[i])) <= seen
+    weighted = it.fit(make(**options), sample_weight=kept.astype(float))
+    _same("weights", weighted, it.rows(np.flatnonzero(kept)).fit(make(**options)))
+
+
+@relation(
+    "warm start = more passes",
+    EXAMPLES,
+    cost="fit",
+    not_claimed={"averages": "those of a warm start begin anew", "sgd, AdaGrad": NOT_COUNTING},
+)
+def warm(subject: Subject, rng: Rng) -> None:
+    """Without averages a warm start goes on."""
+    it = subject(rng)
+    make, options = _learner(rng, it, PLAIN[:1])
+    options["average"] = False
+    first, second = (int(rng.integers(1, 4)) for _ in range(2))
+    going = it.fit(make(**options, max_iter=first, warm_start=True))
+    going.set_params(max_iter=second)
+    _same("weights", it.fit(going), it.fit(make(**options, max_iter=first + second)))
+
+
+@relation(
+    "examples without a known label, online",
+    {name: EXAMPLES[name] for name in ("sequences", "trees", "order 2", "order 0")},
+    cost="fit",
+    not_claimed={"averages": "they are taken over all steps", "sgd, AdaGrad": NOT_COUNTING},
+)
+def unknown(subject: Subject, rng: Rng) -> None:
+    """A perceptron makes no mistake where nothing is known."""
+    it = subject(rng)
+    options: Options = {"structure": it.structure, "shuffle": False, "average": False,
+                        "max_iter": int(rng.integers(1, 5))}  # fmt: skip
+    X, y = list(it.X), list(it.y)
+    i, place = int(rng.integers(len(X))), int(rng.integers(len(X) + 1))
+    X.insert(place, X[i])
+    y.insert(place, [None] * len(y[i]))
+    mixed = StructuredPerceptron(**options).fit(X, y)
+    _same("weights", it.fit(StructuredPerceptron(**options)), mixed)

@@ -1,0 +1,116 @@
+"""Several ways to one optimum: solvers, threads, warm starts, examples that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.metamorphic.answers import Different, demand_same, plain
+from fuzz.metamorphic.examples import EXAMPLES, Examples, weights_of
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.rows import CLAIM, MOST_ROUNDS, demand_optimum, draw_objective
+from structlearn import CRF, StructuredModel, StructuredSVM
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+Subject = Callable[[Rng], Examples]
+Options = dict[str, Any]
+
+SMOOTH = ("auto", "lbfgs", "sag", "dual", "projected")
+HINGE = ("auto", "frank-wolfe", "n-slack", "one-slack", "annealing", "sgd")
+COSTS = ("hamming", "hamming-mean", "zero-one")
+
+
+@relation("solvers of one objective", EXAMPLES, claim=CLAIM, cost="fit")
+def solvers(subject: Subject, rng: Rng) -> None:
+    """Two solvers come to the same optimum, each within its gap."""
+    it = subject(rng)
+    options: Options = {"structure": it.structure, "C": float(rng.choice((0.1, 1.0, 3.0)))}
+    options |= {"max_iter": MOST_ROUNDS, "random_state": int(rng.integers(100))}
+    weights = rng.uniform(0.0, 2.0, size=len(it))
+    weights[0] = 1.0
+    if rng.random() < 0.5:
+        margin = float(rng.choice((0.0, 0.0, 1.0)))
+        options |= {"tol": 1e-7, "margin": margin, "temperature": float(rng.choice((0.5, 1.0)))}
+        make: Any = StructuredModel if margin else CRF
+        names = SMOOTH
+    else:
+        cost = str(rng.choice(COSTS if it.y is not None else COSTS[:1]))
+        options |= {"tol": 1e-3, "cost": cost}
+        make, names = StructuredSVM, HINGE
+    one, other = rng.choice(names, size=2, replace=False).tolist()
+    fits = [it.fit(make(**options, solver=name), sample_weight=weights) for name in (one, other)]
+    demand_optimum(f"{one}, {other}", *fits)
+
+
+@relation("threads of a training", EXAMPLES, cost="fit")
+def threads(subject: Subject, rng: Rng) -> None:
+    """The number of threads changes no bit of the weights, whatever the solver."""
+    it = subject(rng)
+    smooth = rng.random() < 0.5
+    solver = str(rng.choice((*SMOOTH, "sgd") if smooth else HINGE))
+    make: Any = CRF if smooth else StructuredSVM
+    options: Options = {"structure": it.structure, "solver": solver, "max_iter": 6, "tol": 1e-9,
+                        "random_state": int(rng.integers(100))}  # fmt: skip
+    one = it.fit(make(**options))
+    other = it.fit(make(**options, n_jobs=int(rng.integers(2, 5))))
+    demand_same(f"{solver}: weights", plain(weights_of(one)), plain(weights_of(other)))
+    for name in ("objective_", "duality_gap_", "n_iter_"):
+        demand_same(f"{solver}: {name}", plain(getattr(one, name)), plain(getattr(other, name)))
+
+
+@relation("warm start = cold start", EXAMPLES, claim=CLAIM, cost="fit")
+def warm(subject: Subject, rng: Rng) -> None:
+    """Where a fit begins does not change where it ends: other weights, other C, other rows."""
+    it = subject(rng)
+    make, options = draw_objective(rng, it)
+    if make is CRF:
+        options["solver"] = str(rng.choice(("auto", "lbfgs", "sag", "dual")))
+        options["tol"] = 1e-7
+    model = it.fit(make(**options, warm_start=True), sample_weight=rng.uniform(0.5, 2, len(it)))
+    options["C"] *= float(rng.choice((1.0, 1.0, 0.5, 2.0)))
+    model.set_params(C=options["C"])
+    weights = rng.uniform(0.5, 2.0, size=len(it))
+    if rng.random() < 0.3:
+        it.fit(model, sample_weight=weights)
+    warmed = it.fit(model, sample_weight=weights)
+    demand_optimum("warm start", it.fit(make(**options), sample_weight=weights), warmed)
+
+
+def _with_unknown(it: Examples, rng: Rng) -> Examples:
+    """Return the examples with others of which nothing is known."""
+    X, y = list(it.X), list(it.y)
+    for _ in range(int(rng.integers(1, 3))):
+        i, place = int(rng.integers(len(X))), int(rng.integers(len(X) + 1))
+        X.insert(place, X[i])
+        known = y[i]
+        y.insert(place, None if isinstance(known, str) else [None] * len(known))
+    return Examples(it.structure, np.array(X) if isinstance(it.X, np.ndarray) else X, y, it.named)
+
+
+#: Examples of labelled places, all of which may be unknown.
+PLACED = {name: EXAMPLES[name] for name in ("sequences", "names", "trees", "order 2", "order 0")}
+
+
+@relation(
+    "examples without a known label",
+    PLACED,
+    claim="objective and weights to 1e-5: nothing is proven with unknown labels",
+    cost="fit",
+    not_claimed={"γ > 0": "a cost of unknown labels is none, but the margin's sums differ"},
+)
+def unknown(subject: Subject, rng: Rng) -> None:
+    """An example of which nothing is known has no loss, whatever the weights."""
+    it = subject(rng)
+    options: Options = {"structure": it.structure, "solver": "lbfgs", "tol": 1e-11,
+                        "C": float(rng.choice((0.1, 1.0))), "max_iter": 500,
+                        "all_possible_states": True}  # fmt: skip
+    one, other = it.fit(CRF(**options)), _with_unknown(it, rng).fit(CRF(**options))
+    demand_same("objective", one.objective_, other.objective_, 1e-6)
+    for name, block in weights_of(one).items():
+        apart = float(np.abs(block - weights_of(other)[name]).max(initial=0.0))
+        if not apart <= 1e-5 * max(1.0, one.objective_):
+            raise Different(f"weights of {name}: {apart:.2g} apart")
