@@ -1,5 +1,6 @@
 """What chains of every order have learned can be looked at, and adds up to their scores."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -122,7 +123,7 @@ def summed(labels, words, features, pairs):
     """Return the score of a labelling: its features, its ends and its pairs."""
     total = sum(features.get((k, w), 0.0) for k, w in zip(labels, words, strict=True))
     walk = ["(start)", *labels, "(end)"]
-    return total + sum(pairs.get(two, 0.0) for two in zip(walk, walk[1:], strict=False))
+    return total + sum(pairs.get(two, 0.0) for two in itertools.pairwise(walk))
 
 
 @pytest.mark.parametrize("learner", ["perceptron", "crf"])

@@ -10,11 +10,11 @@ import random
 
 import numpy as np
 import pytest
+from fuzz.forging import forge_arrays, forge_description
 
 import structlearn
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
-from fuzz.forging import forge_arrays, forge_description
 from tests.io.saved_cases import CASES, fitted
 
 #: Forgeries a case.

@@ -4,15 +4,17 @@ import contextlib
 import io
 import json
 import pathlib
+import re
 import sys
 
 import pytest
 
-from structlearn.tasks import Tagger
+from structlearn.tasks import Pipeline, Tagger
 from structlearn.traces.trace import plain
 from structlearn.workbench.labs import ask
 from structlearn.workbench.models import Models
 from structlearn.workbench.requests import Refused
+from tests.tasks.pipeline.small_treebank import treebank
 
 DEMOS = ["demo tagger", "demo parser", "demo constituency"]
 FISH = "The old fish eat tasty bunnies."
@@ -201,3 +203,29 @@ def test_the_python_of_the_english_pipeline_runs(models):
 def test_what_is_wrong_is_refused_by_name(demos, values, why):
     with pytest.raises(Refused, match=why):
         ask("text", {"text": FISH, "model": "demo tagger", **values}, demos)
+
+
+def test_arcs_of_a_pipeline_are_as_probable_as_in_its_documents(tmp_path):
+    """Order 2 sums over trees without crossing arcs, among the arcs that its parser considers."""
+    short = {"max_iter": 1, "n_models": 1}
+    bank = treebank(10, random_state=1)
+    nlp = Pipeline(
+        tokeniser=False, splitter=False, lemmas=False, tags=short, folds=2,
+        parser={"hash_bits": 10, "order": 2, "most_heads": 3, **short},
+    ).fit(bank, dev=bank)  # fmt: skip
+    nlp.save(tmp_path / "nlp.model")
+    models = Models([str(tmp_path / "nlp.model")])
+    own = models.get("nlp.model")
+    models._models["nlp.model"] = own.with_tokeniser(one_sentence)
+    for sentence in bank:
+        text = " ".join(row[1] for row in sentence)
+        doc = own.with_tokeniser(one_sentence)(text, confidence=True)
+        shown = asked(models, text=text)["steps"][0]["shown"]
+        # Less than a two-thousandth is not shown.
+        sure = [p if p >= 5e-4 else 0.0 for p in (w.confidence["head"] for w in doc.words)]
+        assert shown["arc_probabilities"] == pytest.approx(sure, abs=1e-9)
+
+
+def one_sentence(text):
+    """Cut a text at its blanks."""
+    return [[match.span() for match in re.finditer(r"\S+", text)]]

@@ -21,9 +21,10 @@ ParserModel::ParserModel(std::vector<std::string> labels, LabelSets sets, Parser
   }
 }
 
-SentenceParser::SentenceParser(const ParserModel& model)
+SentenceParser::SentenceParser(const ParserModel& model, bool projective_sums)
     : model_(model),
-      pruner_(model.pruner_table(), model.options().pruning, model.options().projective),
+      pruner_(model.pruner_table(), model.options().pruning, model.options().projective,
+              projective_sums),
       scorer_(model.table(), model.sets(), model.labels().size()),
       decoder_(model.options().projective, model.options().iterations) {}
 

@@ -45,7 +45,8 @@ class ParserModel {
 // Parses sentences one after another. Not to be shared between threads.
 class SentenceParser {
  public:
-  explicit SentenceParser(const ParserModel& model);
+  // `projective_sums`: some trees have no crossing arcs, over which sums are possible.
+  explicit SentenceParser(const ParserModel& model, bool projective_sums = false);
   // heads[1..n] and labels[1..n].
   Decoded parse(const Sentence&, std::vector<std::int32_t>& heads,
                 std::vector<std::uint16_t>& labels);

@@ -43,15 +43,17 @@ void Pruner::prune(const Sentence& s, Candidates& out, std::span<const std::int3
   const int n = s.size();
   const auto width = static_cast<std::size_t>(n + 1);
   score_.resize(width * width);
-  tree_.begin(n);
+  for (TreeSearch& tree : trees_) tree.begin(n);
   for (int m = 1; m <= n; ++m) {
     double* row = score_.data() + static_cast<std::size_t>(m) * width;
     heads_.score(s, m, 1.0, row);
-    for (int h = 0; h <= n; ++h) {
-      if (h != m) tree_.at(h, m) = row[h];
+    for (TreeSearch& tree : trees_) {
+      for (int h = 0; h <= n; ++h) {
+        if (h != m) tree.at(h, m) = row[h];
+      }
     }
   }
-  tree_.best(best_);
+  for (std::size_t k = 0; k < trees_.size(); ++k) trees_[k].best(best_[k]);
   out.begin.assign(2, 0);
   out.head.clear();
   const double margin = std::log(options_.least);  // scores are log-probabilities and a constant
@@ -70,7 +72,7 @@ void Pruner::prune(const Sentence& s, Candidates& out, std::span<const std::int3
     }
     const std::size_t first = out.head.size();
     for (const auto& [minus, h] : ranked_) out.head.push_back(static_cast<std::uint16_t>(h));
-    out.head.push_back(static_cast<std::uint16_t>(best_[i]));
+    for (const auto& tree : best_) out.head.push_back(static_cast<std::uint16_t>(tree[i]));
     if (!gold.empty()) out.head.push_back(static_cast<std::uint16_t>(gold[i]));
     const auto from = out.head.begin() + static_cast<std::ptrdiff_t>(first);
     std::sort(from, out.head.end());

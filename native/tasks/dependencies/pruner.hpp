@@ -38,19 +38,24 @@ struct PruneOptions {
 
 class Pruner {
  public:
-  Pruner(Table<float> table, PruneOptions options, bool projective)
-      : heads_(table), options_(options), tree_(projective) {}
+  // `projective_sums`: there are to be trees without crossing arcs among others, too.
+  Pruner(Table<float> table, PruneOptions options, bool projective, bool projective_sums = false)
+      : heads_(table), options_(options) {
+    trees_.emplace_back(projective);
+    if (projective_sums && !projective) trees_.emplace_back(true);
+    best_.resize(trees_.size());
+  }
 
-  // The candidates of a sentence. Those of the best tree are always among them, so that there is
-  // one; and the gold ones where given.
+  // The candidates of a sentence. Those of the best tree of each kind are always among them, so
+  // that there is one; and the gold ones where given.
   void prune(const Sentence&, Candidates&, std::span<const std::int32_t> gold = {});
 
  private:
   HeadScorer<float> heads_;
   PruneOptions options_;
-  TreeSearch tree_;
+  std::vector<TreeSearch> trees_;
   std::vector<double> score_;
-  std::vector<std::int32_t> best_;
+  std::vector<std::vector<std::int32_t>> best_;  // of each of the trees
   std::vector<std::pair<double, int>> ranked_;
 };
 

@@ -227,6 +227,32 @@ def test_a_parser_may_read_lemmas():
     assert nlp(TEXT).sentences[0].tree is not None
 
 
+def test_probabilities_and_lists_of_a_parser_read_the_lemmas_too():
+    """The first of the best trees, by arcs alone, is the tree that is predicted."""
+    nlp = make(parser={"lemmas": True, "order": 1, "hash_bits": 12, **SMALL}).fit(treebank(20))
+    for sentence in treebank(20, random_state=3):
+        words = [row[1] for row in sentence]
+        ranked = nlp.predict_kbest([words], 2)[0]
+        assert ranked[0][0] > ranked[1][0]  # no tie
+        assert list(ranked[0][1]) == list(nlp.predict([words])[0])
+
+
+def test_there_are_projective_trees_however_few_heads_are_left():
+    nlp = make(parser={"order": 2, "most_heads": 2, "hash_bits": 10, **SMALL}).fit(treebank(20))
+    for sentence in treebank(20, random_state=3):
+        words = [row[1] for row in sentence]
+        (ranked,) = nlp.predict_kbest([words], 2)
+        for _, tree in ranked:
+            arcs = [sorted((m, head)) for m, (head, _) in enumerate(tree, 1)]
+            assert not any(a < c < b < d for a, b in arcs for c, d in arcs)
+        doc = nlp.annotate([words], confidence=True)
+        corpus = tagged_corpus([doc.words])
+        (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)
+        assert ranked
+        for heads in sums.marginals(0.0):
+            assert sum(heads.values()) == pytest.approx(1.0)
+
+
 def test_nothing_is_an_empty_document(nlp):
     for text in ("", " \n\n "):
         doc = nlp(text)

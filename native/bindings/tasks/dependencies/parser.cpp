@@ -149,7 +149,7 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
 nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                std::size_t sentence, bool projective_sums) {
   const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
-  SentenceParser parser(*self.model);
+  SentenceParser parser(*self.model, projective_sums);
   parser.score(s);
   const Parts& parts = parser.parts();
   const std::size_t labels = self.model->labels().size(), width = label_width(labels);

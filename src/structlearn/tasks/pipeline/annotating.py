@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...estimators.declared import check_whole
 from ...exceptions import CapabilityError
-from .corpora import put_tags, tagged_corpus, words_corpus
+from .corpora import put_lemmas, put_tags, tagged_corpus, words_corpus
 from .doc import Doc
 from .model import PipelineModel
 from .tokeniser import Tokeniser, check_text
@@ -263,10 +262,7 @@ class Annotating:
         if "parser" in stages:
             parser = self.model_.parts["parser"]
             if parser.lemmas:
-                names = sorted({word.lemma for word in flat})
-                place = {name: k for k, name in enumerate(names)}
-                cells = array("I", (place[word.lemma] for word in flat))
-                corpus.core.set_column(2, cells, names)
+                put_lemmas(corpus, [word.lemma for word in flat])
             trees, _ = parser.parse_corpus(corpus, [None] * 3, threads)
             arcs = (arc for tree in trees for arc in tree)
             for word, (head, relation) in zip(flat, arcs, strict=True):

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["put_tags", "tagged_corpus", "words_corpus"]
+__all__ = ["put_lemmas", "put_tags", "tagged_corpus", "words_corpus"]
 
 
 def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
@@ -26,12 +26,13 @@ def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
 
 
 def tagged_corpus(sentences: Sequence[Sequence[Any]]) -> Corpus:
-    """Return words that have their tags as a corpus of CoNLL-U."""
+    """Return words that have their tags and lemmas as a corpus of CoNLL-U."""
     corpus = words_corpus([[word.form for word in words] for words in sentences])
     rows = [(word.upos, word.xpos, word.feats) for words in sentences for word in words]
     names = sorted(set(rows))
     place = {row: k for k, row in enumerate(names)}
     put_tags(corpus, map(place.__getitem__, rows), names)
+    put_lemmas(corpus, [word.lemma for words in sentences for word in words])
     return corpus
 
 
@@ -40,3 +41,10 @@ def put_tags(corpus: Corpus, numbers: Iterable[int], combinations: Sequence[Any]
     cells = array("I", numbers)
     for column in range(3):
         corpus.core.set_column(3 + column, cells, [row[column] for row in combinations])
+
+
+def put_lemmas(corpus: Corpus, lemmas: Sequence[str]) -> None:
+    """Set the column of lemmas."""
+    names = sorted(set(lemmas))
+    place = {name: k for k, name in enumerate(names)}
+    corpus.core.set_column(2, array("I", map(place.__getitem__, lemmas)), names)

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-import weakref
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ...tasks.dependencies.inspection import explain_sentence
-from ...tasks.dependencies.model import ParserModel
+from ...tasks.pipeline.confidence import tree_sums
 from ...tasks.pipeline.corpora import tagged_corpus
 from ...tasks.tagging.decisions import explain
 from ..requests import Refused
 from .readings import NOT_CALIBRATED, Part, Reading, likeliest, ranked_trees, reasons
 
 __all__ = ["sentence_of"]
-
-_OPTIONS = ("order", "projective", "iterations", "most", "least", "lemmas")
-#: The same weights for trees without crossing arcs, whose best can be listed, by parser.
-_projective: weakref.WeakKeyDictionary[Any, ParserModel] = weakref.WeakKeyDictionary()
 
 
 def sentence_of(
@@ -103,18 +98,11 @@ def _arc_reasons(model: Any, words: list[Any], forms: list[str]) -> list[dict[st
 
 def _trees(model: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
     """Return the best trees, those without crossing arcs where others have no sums."""
-    ranking, note = model, ""
-    if not model.has_temperature:
-        ranking = _projective.get(model)
-        note = " Trees are listed among those without crossing arcs."
-        if ranking is None:
-            given = {name: getattr(model, name) for name in _OPTIONS} | {"projective": True}
-            ranking = ParserModel(model.labels, model.arrays, [], model.training, **given)
-            _projective[model] = ranking
-    sums = next(iter(ranking.sums((tagged_corpus([words]), [None] * 3))))
+    sums = next(iter(tree_sums(model, tagged_corpus([words]))))
     sums.tags = [w.upos for w in words]
-    reading = ranked_trees(sums, forbidden, ranking.temperature is not None)
-    reading.note += note
+    reading = ranked_trees(sums, forbidden, model.temperature is not None)
+    if not model.has_temperature:
+        reading.note += " Trees are listed among those without crossing arcs."
     first = [(int(h), str(r)) for h, r in reading.ranked[0][1]]
     arcs = [part for part in forbidden if not isinstance(part[1], str)]
     if own and own != first and not arcs and None not in [h for h, _ in own]:
