@@ -36,6 +36,11 @@ def test_single_labels():
     model.fit(X[:40], [number[k] for k in y[:40]])
     later = np.array([number[k] for k in y[40:]]) * 2
     assert model.score(X[40:], later) == pytest.approx(accuracy_score(later, model.predict(X[40:])))
+    model.fit(X[:40], y[:40].astype("S"))
+    right = np.mean(model.predict(X[40:]) == gold.astype("S"))
+    assert model.score(X[40:], gold.astype("S")) == pytest.approx(right)
+    with pytest.raises(ValueError, match="label 'X' is not among the classes b'D'"):
+        model.score(X[40:], ["X"] * len(gold))
 
 
 def test_relations_and_brackets():

@@ -229,12 +229,12 @@ class _LabelIndex(dict[Any, int]):
 
     def _may_be_unseen(self, label: Any) -> bool:
         """Tell whether a label that is no class is one of the same kind, and those are allowed."""
-        is_text = isinstance(label, str)
-        return (
-            self.unseen
-            and is_text == (self.classes.dtype.kind in "US")
-            and (is_text or (isinstance(label, Real) and math.isfinite(label)))
-        )
+        if not self.unseen:
+            return False
+        of = {"U": str, "S": bytes}.get(self.classes.dtype.kind)
+        if of is not None:
+            return isinstance(label, of)
+        return isinstance(label, Real) and math.isfinite(label)
 
     def with_sets(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Return the labels of an output: sets themselves in the place of their codes."""
