@@ -4,6 +4,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "text/escapes.hpp"
 #include "text/lexicon.hpp"
 
 namespace structlearn::text {
@@ -399,12 +400,14 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
   // All combinations of values, to find the one with the key: one alone, nearly always.
   std::vector<std::pair<std::uint64_t, std::string>> partial{{seed, t.text}};
   bool first = true;
+  const bool several = t.atoms.size() > 1;  // a blank separates their values
   for (const Atom& atom : t.atoms) {
     std::vector<std::pair<std::uint64_t, std::string>> longer;
     const auto at = static_cast<std::ptrdiff_t>(position) + atom.offset;
     for (const std::string& v : texts(atom.attribute, at, t.mark_boundaries)) {
       for (const auto& [h, text] : partial) {
-        longer.emplace_back(combine(h, nonzero(hash_string(v))), text + (first ? "=" : " ") + v);
+        longer.emplace_back(combine(h, nonzero(hash_string(v))),
+                            text + (first ? "=" : " ") + (several ? escaped(v, "\\ ") : v));
       }
     }
     partial.swap(longer);

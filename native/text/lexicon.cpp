@@ -4,6 +4,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "text/escapes.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -82,9 +84,11 @@ void Lexicon::finish(const std::vector<std::string>& labels) {
           return a.first != b.first ? a.first > b.first : a.second < b.second;
         });
         std::string name;
+        bool first = true;
         for (const auto& [times, label] : shown) {
-          if (!name.empty()) name.push_back('/');
-          name.append(label);
+          if (!first) name.push_back('/');
+          first = false;
+          name.append(label == kUnseen ? "\\?" : escaped(label, "\\/ "));
         }
         found = names_.add(name);
       }

@@ -98,6 +98,13 @@ def attribute_values(attribute, at, sentence, templates, format, marked):
     return values
 
 
+def joined_values(values):
+    """Return the values of a feature: blanks separate them, and have backslashes inside of them."""
+    if len(values) == 1:
+        return values[0]
+    return " ".join(v.replace("\\", "\\\\").replace(" ", "\\ ") for v in values)
+
+
 def feature_names(templates, sentence, format="columns", transitions=False):
     """The names of the features of every token."""
     found = []
@@ -114,6 +121,6 @@ def feature_names(templates, sentence, format="columns", transitions=False):
                 attribute_values(a, position + offset, sentence, templates, format, t.marked)
                 for a, offset in t.atoms
             ]
-            names.extend(f"{text}={' '.join(v)}" for v in itertools.product(*values))
+            names.extend(f"{text}={joined_values(v)}" for v in itertools.product(*values))
         found.append(names)
     return found

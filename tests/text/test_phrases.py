@@ -1,12 +1,15 @@
 """Names of features in words."""
 
 import re
+from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from structlearn.datasets import make_treebank
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.text import FeatureTemplates
+from structlearn.text import Corpus, FeatureTemplates
 from structlearn.text.phrases import Phrases
 from structlearn.text.segment_templates import SegmentTemplates
 
@@ -106,3 +109,47 @@ def test_every_feature_of_the_presets_has_a_phrase(preset):
         phrase = said(name)
         assert phrase != name
         assert not re.search(r"\w\(|\[-?\d", phrase), phrase
+
+
+#: Labels and words with everything that separates parts of names.
+ODD = st.one_of(
+    st.sampled_from(["A/B", "A", "B", "a b", "\\", "a\\", "\\/", "?", "/", " ", "=", "a: b", ", "]),
+    st.text("/ \\?=:,ab", min_size=1, max_size=4),
+)
+
+
+@given(st.lists(ODD, min_size=1, max_size=3, unique=True), ODD)
+@settings(derandomize=True, deadline=None, database=None, max_examples=60)
+def test_labels_and_words_are_shown_whole(labels, word):
+    """The phrases of a feature are known without its name: from the labels that a word had."""
+    sentences = [[(word, label), ("x y", "N")] for label in labels] * 20
+    counts = Counter(label for (_, label), _ in sentences)
+    assert len(set(counts.values())) == 1  # equally often: sorted by their bytes
+    ranked = sorted(labels, key=str.encode)
+    *some, last = ranked
+    listed = f"{', '.join(some)} or {last}" if some else last
+    templates = FeatureTemplates.parse("seen(word)\nseen(word) word\nword word[1]")
+    tagger = Tagger(templates, max_iter=1, n_models=1).fit(sentences)
+    said = Phrases(tagger.model_.templates)
+    reader = tagger.model_.reader(Corpus.from_sentences([[word, "x y"]]))
+    assert {said(name) for name, _ in reader.explain(0, False)[0]} == {
+        f"the word was seen as {listed}",
+        f'the word was seen as {listed} and the word is "{word}"',
+        f'the word is "{word}" and the word after is "x y"',
+    }
+
+
+def test_labels_of_whole_segments_are_shown_whole():
+    rows = [[("a", "B-A/B"), ("b", "I-A/B"), ("c", "O")], [("a", "B-x y"), ("b", "I-x y")]] * 12
+    tagger = SegmentTagger(SegmentTemplates.parse("whole(seen(word, types))"), max_iter=2).fit(rows)
+    names = {name for row in tagger.explain(rows[:2], in_words=True)
+             for d in row for name, _ in d["contributions"]}  # fmt: skip
+    assert "its words were seen as A/B or x y, A/B or x y" in names
+
+
+def test_different_sets_of_labels_are_different_values():
+    """A word seen as A and as B, and a word seen as A/B."""
+    rows = [[("u", "A"), ("u", "B"), ("v", "A/B")]] * 20
+    tagger = Tagger(FeatureTemplates.parse("seen(word)"), max_iter=1, n_models=1).fit(rows)
+    phrases = {row["feature"] for row in tagger.top_features(n=9, in_words=True)}
+    assert {"the word was seen as A or B", "the word was seen as A/B"} <= phrases

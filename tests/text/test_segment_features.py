@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from structlearn import _core
 from structlearn.exceptions import FileError
 from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
+from tests.text.feature_reference import joined_values
 
 TEMPLATES = """
 before(word)
@@ -74,7 +75,7 @@ def oracle(tokens, b, e):
 
     def add(text, *values):
         for joined in itertools.product(*values):
-            found.append(f"{text}={' '.join(joined)}" if joined else text)
+            found.append(f"{text}={joined_values(joined)}" if joined else text)
 
     add("begin(word[-1])", at(b - 1, word))
     add("begin(word[-2]) begin(pos[0])", at(b - 2, word), at(b, pos))

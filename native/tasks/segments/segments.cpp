@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "text/escapes.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -219,6 +221,7 @@ void SegmentExtractor::keys(std::size_t sentence, SegmentKeys& out) {
 void SegmentExtractor::name(const SegmentTemplate& t, const Span& s,
                             std::vector<std::string>& out) const {
   std::vector<std::string> partial{t.text};
+  const bool several = t.atoms.size() > 1;  // a blank separates their values
   bool first = true;
   for (const SegmentAtom& atom : t.atoms) {
     std::vector<std::string> found, longer;
@@ -239,7 +242,9 @@ void SegmentExtractor::name(const SegmentTemplate& t, const Span& s,
       found = extractor_.texts(atom.attribute, position(atom, s), t.mark_boundaries);
     }
     for (const std::string& before : partial) {
-      for (const std::string& v : found) longer.push_back(before + (first ? "=" : " ") + v);
+      for (const std::string& v : found) {
+        longer.push_back(before + (first ? "=" : " ") + (several ? escaped(v, "\\ ") : v));
+      }
     }
     partial.swap(longer);
     first = false;

@@ -1,11 +1,13 @@
 """Names of features in words: ``suffix(lower(word[0]), 3)=ing`` says that the word ends in "ing".
 
 The name of a feature is the text of its template, and the values that the template has there. It is
-what programs compare; people read the phrase.
+what programs compare; people read the phrase. Blanks separate values, "/" labels that a word was
+seen with; inside of a value or label they have a backslash before them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -65,7 +67,7 @@ class Phrases:
             known = found and column in _COLUMNS
             return f"the {_COLUMNS[column]} is {_quoted(word)}" if known else name
         atoms = template.atoms
-        values = [value] if len(atoms) == 1 else value.split(" ")
+        values = [value] if len(atoms) == 1 else [_plain(v) for v in _cut(value, " ")]
         places = getattr(template, "places", ("",) * len(atoms))
         if len(values) != len(atoms):  # a value has blanks, and cannot be told from the others
             return f"{template.text()} is {_quoted(value)}" if value else template.text()
@@ -169,7 +171,7 @@ def _says(function: str, argument: Any, value: str, several: bool) -> str:
     if function == "match":
         return f"matches /{argument}/"
     if function == "seen":
-        return _seen(value, were)
+        return _seen(value, were, several)
     if function == "in":
         kind = value[2:]
         named = f", {kind}" if kind else ""
@@ -182,19 +184,36 @@ def _says(function: str, argument: Any, value: str, several: bool) -> str:
     return f"{are} {shown}"
 
 
-def _seen(value: str, were: str) -> str:
+def _seen(value: str, were: str, several: bool) -> str:
     """Return the labels that words had in training."""
 
     def listed(labels: Sequence[str]) -> str:
         *some, last = labels
         return f"{', '.join(some)} or {last}" if some else last
 
-    words = value.split(" ")
+    words = _cut(value, " ") if several else [value]
     if words == ["?"]:
         return f"{were} not seen in training"
     return f"{were} seen as " + ", ".join(
-        "(unseen)" if word == "?" else listed(word.split("/")) for word in words
+        "(unseen)" if word == "?" else listed([_plain(k) or '""' for k in _cut(word, "/")])
+        for word in words
     )
+
+
+def _cut(text: str, mark: str) -> list[str]:
+    """Return the parts of a text between marks that have no backslash before them."""
+    parts = [""]
+    for piece in re.findall(r"\\.|.", text, re.DOTALL):
+        if piece == mark:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
+def _plain(part: str) -> str:
+    """Return a part without the backslashes before marks."""
+    return re.sub(r"\\([\\/ ?])", r"\1", part)
 
 
 def _quoted(value: str) -> str:
