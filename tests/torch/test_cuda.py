@@ -148,10 +148,28 @@ def test_half_precision_and_autocast(case):
     assert loss.dtype == torch.float32
 
 
+def test_rows_without_positions(case):
+    layer, scores, y, lengths = case
+    some = [0, 1, 3, 4]
+    shorter = lengths.clone()
+    shorter[2] = 0
+    loss, grad, *_ = step(layer, scores, y, shorter)
+    gold = tuple(t[some] for t in y) if isinstance(y, tuple) else y[some]
+    rows = scores.detach()[some].requires_grad_()
+    wanted, slope, *_ = step(layer, rows, gold, lengths[some])
+    torch.testing.assert_close(loss[some], wanted)
+    torch.testing.assert_close(grad[some], slope)
+    assert loss[2] == 0
+    assert (grad[2] == 0).all()
+    none = scores.detach()[:0].requires_grad_()
+    gold = tuple(t[:0] for t in y) if isinstance(y, tuple) else y[:0]
+    assert step(layer, none, gold, lengths[:0])[0].shape == (0,)
+
+
 def test_wrong_input_leaves_the_gpu_as_it_was(case):
     layer, scores, y, lengths = case
     wanted = step(*case)
-    for bad in (0, -3, L + 9, 2**40):
+    for bad in (-3, L + 9, 2**40):
         wrong = lengths.clone()
         wrong[2] = bad
         loss = layer(scores, y, lengths=wrong)
