@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,43 @@ class TreebankGrammar:
 
     def kbest(self, words: list[str], tags: list[str], k: int) -> list[tuple[float, Tree]]:
         """Return (log probability, tree) of the k most probable trees."""
-        try:
-            found = self._structure.kbest(k, **self._scores_of(tags))
-        except InfeasibleError:
+        found = self._derivations(tags, k)
+        if not found:
             return [(-math.inf, self._tree(words, tags, self._flat(len(words))))]
         return [(float(score), self._tree(words, tags, spans)) for score, spans in found]
+
+    def difference(self, tags: list[str]) -> dict[str, float]:
+        """Return what each rule adds to the difference of the scores of the two best trees."""
+        scores, found = self._scores_of(tags), defaultdict[str, float](float)
+        mine, theirs = (
+            self._structure.encode(spans, **scores) for _, spans in self._derivations(tags, 2)
+        )
+        names = {
+            "binary": [self._rule(rule) for rule in self.grammar.binary.tolist()],
+            "unary": [self._rule(rule) for rule in self.grammar.unary.tolist()],
+            "root": [f"{self._name(k)} on top" for k in range(len(self.symbols))],
+        }
+        for block, named in names.items():
+            times = np.asarray(mine[block] - theirs[block], dtype=np.float64)
+            for number in np.flatnonzero(times).tolist():
+                before = "" if times[number] > 0 else "runner-up: "
+                found[before + named[number]] += float(times[number] * scores[block][number])
+        return found
+
+    def _name(self, symbol: int) -> str:
+        return self.symbols[symbol].replace("(", "")
+
+    def _rule(self, rule: list[int]) -> str:
+        """Return a rule as it is written: NP → DET NOUN."""
+        parent, *children = map(self._name, rule)
+        return f"{parent} → {' '.join(children)}"
+
+    def _derivations(self, tags: list[str], k: int) -> list[tuple[float, Any]]:
+        try:
+            found: list[tuple[float, Any]] = self._structure.kbest(k, **self._scores_of(tags))
+        except InfeasibleError:
+            return []
+        return found
 
     def marginals(self, words: list[str], tags: list[str]) -> dict[tuple[int, int, str], float]:
         """Return P(a node of this category covers this span) by (begin, end, category)."""
