@@ -153,6 +153,24 @@ def test_notebooks_show_the_most_frequent_labels_and_the_rest_on_request(tmp_pat
         assert "label14" in rest
 
 
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_windows_of_labels_are_named(order):
+    """Those of a hidden Markov model, of any order: their labels from left to right."""
+    words, tags = [s.words for s in BANK], [s.tags for s in BANK]
+    model = HMM(order=order).fit(words, tags)
+    sentence = words[0][:5]
+    (decisions,) = model.explain([sentence])
+    labels = model.predict([sentence])[0].tolist()
+    windows = {" ".join(labels[t - m : t + 1]) for m in (1, 2, 3) for t in range(m, len(labels))}
+    for d in decisions:
+        assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
+        names = [name.split(" ", 1) for name, _ in d["contributions"]]
+        mine = [rest for block, rest in names if block.startswith("transition")]
+        assert all(set(rest.split()) <= set(model.classes_) for rest in mine)
+        changed = [w for w in windows if len(w.split()) == order + 1 and d["label"] in w.split()]
+        assert not changed or set(mine) & set(changed)
+
+
 @pytest.mark.parametrize("task", [False, True])
 def test_data_frames_hold_the_same(crf, task):
     pytest.importorskip("pandas")

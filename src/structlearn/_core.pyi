@@ -688,7 +688,8 @@ class TreeExamples:
             tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int, int]], int]
         ],
         min_count: int,
-        keys: Any | None = None,
+        keys: Any | None,
+        nameless: int,
     ) -> None: ...
     def problem(self, sample_weight: Any | None) -> Problem: ...
     def keys(self) -> bytes: ...
@@ -697,7 +698,7 @@ class TreeExamples:
 
 class TreeParser:
     def __init__(
-        self, labels: int, tags: Sequence[str], known: Any, keys: Any, weights: Any
+        self, labels: int, tags: Sequence[str], known: Any, keys: Any, weights: Any, nameless: int
     ) -> None: ...
     def parse(
         self, sentences: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int

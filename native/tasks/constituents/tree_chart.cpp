@@ -35,7 +35,7 @@ TreeChart best_chart(const TreeView<const double>& v, Workspace& ws) {
         if (i > 0) k.max_sum(chart.middle + at(i, m), split.data(), follow, R);
       }
       k.add_scaled(1.0, v.row(kNode, i, j), node, R);
-      if (j > i + 1) node[0] = kMinusInfinity;  // label 0 is a word's
+      forbid(v, i, j, node);
       if (has_site(kFirst, n, i, j)) as_child(0, i, j, chart.first + at(i, j));
       if (has_site(kMiddle, n, i, j)) as_child(1, i, j, chart.middle + at(i, j));
       if (has_site(kLast, n, i, j)) {
@@ -77,7 +77,9 @@ double TreeForest::way(std::uint64_t node, std::uint32_t edge,
   const Item a = item(node);
   const std::size_t x = a.label;
   tails.clear();
-  if (a.kind == kNodeItem && a.word()) return v_.row(kNode, a.i, a.j)[x];
+  if (a.kind == kNodeItem && a.word()) {
+    return v_.allows(a.i, a.j, x) ? v_.row(kNode, a.i, a.j)[x] : kMinusInfinity;
+  }
   const std::uint32_t children = a.kind == kNodeItem ? 0 : symbols(a);
   if (edge < children) {
     const std::size_t s = edge + v_.R - children, symbol = v_.symbol(a.i, s);

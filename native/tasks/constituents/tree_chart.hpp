@@ -30,6 +30,13 @@ enum class SpanTreeScratch {
   kDivided
 };
 
+// Takes the labels that no node over i..j has out of a row of scores.
+inline void forbid(const TreeView<const double>& v, std::size_t i, std::size_t j, double* row) {
+  for (const std::size_t x : {std::size_t{0}, v.shape.sizes.nameless}) {
+    if (!v.allows(i, j, x)) row[x] = kMinusInfinity;
+  }
+}
+
 // The best scores. The chart lies in the workspace.
 TreeChart best_chart(const TreeView<const double>&, Workspace&);
 

@@ -7,7 +7,8 @@
 //     of the sentence that look alike,
 //   a child, first, in the middle or last, with the label of its parent,
 //   the label of the child (a word's tag where it has no label) under its parent.
-// A single word may go without a label, which is label 0.
+// A single word may go without a label, which is label 0. So it never has the label of nodes
+// without a name, if there is one: that would be the same tree.
 //
 // An output is a row of 2 (2n - 1) integers, (label, split) of the nodes of the binary tree in
 // preorder: label -1 for a rest, split 0 for a single word.
@@ -33,6 +34,7 @@ inline constexpr std::size_t kSpanBlocks = 5;  // kNode to kLast
 
 struct TreeSizes {
   std::size_t labels = 0, tags = 0;  // tags has one more than are known: the last is any other
+  std::size_t nameless = 0;          // the label of nodes without a name; 0: there is none
   std::size_t symbols() const { return labels + tags; }
   std::size_t pair(std::size_t place, std::size_t symbol, std::size_t parent) const {
     return (place * symbols() + symbol) * labels + parent;
@@ -127,6 +129,10 @@ struct TreeView {
 
   Real* row(std::size_t b, std::size_t i, std::size_t j) const {
     return block[b] + span_site(n, i, j) * R;
+  }
+  // Whether nodes over i..j may have a label.
+  bool allows(std::size_t i, std::size_t j, std::size_t label) const {
+    return j > i + 1 ? label > 0 : label == 0 || label != shape.sizes.nameless;
   }
   // The scores of label pairs with a child of this symbol; of a word without a label where s is 0.
   std::size_t symbol(std::size_t i, std::size_t s) const { return s == 0 ? shape.symbol[i] : s; }

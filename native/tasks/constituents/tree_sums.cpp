@@ -61,10 +61,11 @@ class Summation {
     const double* own = v_.row(kNode, i, j);
     if (j == i + 1) {
       std::copy(own, own + R_, c_.node + here);
+      forbid(v_, i, j, c_.node + here);
     } else {
       ways(i, j);
       log_sum(0, j - i - 1, c_.inner + here);
-      c_.inner[here] = kMinusInfinity;  // label 0 is a word's
+      forbid(v_, i, j, c_.inner + here);
       for (std::size_t x = 0; x < R_; ++x) c_.node[here + x] = c_.inner[here + x] + own[x];
     }
     if (has_site(kFirst, n_, i, j)) as_child(0, i, j, c_.first + here);

@@ -220,6 +220,33 @@ std::vector<std::pair<double, Output>> TaggerModel::kbest(std::size_t L, Scratch
   return found;
 }
 
+std::vector<Output> TaggerModel::rivals(std::size_t L, Scratch& scratch,
+                                        std::span<const std::int32_t> name_of) const {
+  const auto [layout, scores] = arrange(L, scratch);
+  const std::size_t width = layout.block[Chain::kLabel].outcomes;
+  const bool few = weights_.candidates > 0;
+  double* label = few ? scratch.of_candidates.data() : scratch.theta.data();
+  const auto name_at = [&](std::size_t t, std::size_t k) {
+    return name_of[few ? scratch.candidates[t * width + k] : k];
+  };
+  Output best, other;
+  chain_.argmax(layout, scores, best, scratch.workspace);
+  std::vector<Output> found(L);
+  for (std::size_t t = 0; t < L; ++t) {
+    double* row = label + layout.block[Chain::kLabel].offset + t * width;
+    const std::vector<double> kept(row, row + width);
+    for (std::size_t k = 0; k < width; ++k) {
+      if (name_at(t, k) == name_at(t, static_cast<std::size_t>(best[t]))) row[k] = kMinusInfinity;
+    }
+    if (chain_.argmax(layout, scores, other, scratch.workspace) != kMinusInfinity) {
+      name(scratch, other);
+      found[t] = other;
+    }
+    std::copy(kept.begin(), kept.end(), row);
+  }
+  return found;
+}
+
 std::vector<Output> TaggerModel::sample(std::size_t L, Scratch& scratch, double temperature,
                                         std::size_t n, std::uint64_t seed) const {
   const auto [layout, scores] = arrange(L, scratch);

@@ -67,6 +67,9 @@ class TaggerModel {
   double argmax(std::size_t L, Scratch&, Output& y) const;
   double marginals(std::size_t L, Scratch&, double temperature, double* p) const;
   std::vector<std::pair<double, Output>> kbest(std::size_t L, Scratch&, std::size_t n) const;
+  // For each token the best labelling, among the same candidates, in which its label has another
+  // name; empty: there is none. `name_of`: of each label.
+  std::vector<Output> rivals(std::size_t L, Scratch&, std::span<const std::int32_t> name_of) const;
   std::vector<Output> sample(std::size_t L, Scratch&, double temperature, std::size_t n,
                              std::uint64_t seed) const;
   double entropy(std::size_t L, Scratch&, double temperature) const;

@@ -42,12 +42,13 @@ class Explained(Predictor):
         Here by part: the score of a label at a position, of a pair of labels.
         """
         names = list(map(str, self.classes_))
+        blocks = self.structure_.blocks(len(names))
 
         def contributions(i: int, scores: dict[str, Any], parts: dict[str, Vector]) -> Any:
             found: dict[str, float] = {}
             for block, difference in parts.items():
                 for place in map(tuple, np.argwhere(difference)):
-                    sites = difference.ndim - {"transition": 2}.get(block, 1)
+                    sites = difference.ndim - len(blocks[block].outcomes)
                     labels = " ".join(names[k] for k in place[sites:])
                     where = "".join(f" at {t}" for t in place[:sites])
                     score = float(np.asarray(scores[block])[place] * difference[place])

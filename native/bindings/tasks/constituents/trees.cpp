@@ -103,18 +103,20 @@ std::vector<LabelledSpan> read_tree(const Spans& given, std::int32_t n, std::siz
   return spans;
 }
 
-TreeSizes sizes_of(std::size_t labels, const TreeReader& reader) {
+TreeSizes sizes_of(std::size_t labels, const TreeReader& reader, std::size_t nameless) {
   if (labels < 2) throw std::invalid_argument("a parser has at least one label");
-  return {labels, reader.n_tags()};
+  if (nameless >= labels) throw std::invalid_argument("there is no such label without a name");
+  return {labels, reader.n_tags(), nameless};
 }
 
 // Sentences with their gold trees, and all that a problem borrows.
 class PyTreeExamples {
  public:
   PyTreeExamples(std::size_t labels, const Words& tags, nb::object known,
-                 const std::vector<Example>& examples, std::size_t min_count, nb::object keys) {
+                 const std::vector<Example>& examples, std::size_t min_count, nb::object keys,
+                 std::size_t nameless) {
     const TreeReader reader(tags, copied<std::uint64_t>(known, "known"));
-    const TreeSizes sizes = sizes_of(labels, reader);
+    const TreeSizes sizes = sizes_of(labels, reader, nameless);
     std::vector<TreeInput> inputs;
     std::vector<Output> gold;
     for (const auto& [words, tag, spans, copies] : examples) {
@@ -122,6 +124,11 @@ class PyTreeExamples {
       inputs.back().copies = copies;
       const std::size_t n = words.size();
       const auto tree = read_tree(spans, static_cast<std::int32_t>(n), labels);
+      for (const LabelledSpan& s : tree) {
+        if (s.end - s.begin == 1 && static_cast<std::size_t>(s.label) == nameless) {
+          throw std::invalid_argument("a single word with the label of nodes without a name");
+        }
+      }
       gold.push_back(tree_of_spans(tree, n));
       add_cost(tree, n);
     }
@@ -203,9 +210,9 @@ nb::tuple count_tree_features(std::size_t labels, const Words& tags, nb::object 
 class PyTreeParser {
  public:
   PyTreeParser(std::size_t labels, const Words& tags, nb::object known, nb::object keys,
-               nb::object weights)
+               nb::object weights, std::size_t nameless)
       : reader_(tags, copied<std::uint64_t>(known, "known")),
-        sizes_(sizes_of(labels, reader_)),
+        sizes_(sizes_of(labels, reader_, nameless)),
         held_weights_(weights),
         weights_(held_weights_.as<float>("weights")) {
     const auto rows = copied<std::uint64_t>(keys, "keys");
@@ -396,9 +403,9 @@ class PyTreeParser {
 void bind_trees(nb::module_& m) {
   nb::class_<PyTreeExamples>(m, "TreeExamples")
       .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, std::size_t,
-                    nb::object>(),
+                    nb::object, std::size_t>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
-           nb::arg("min_count"), nb::arg("keys").none() = nb::none())
+           nb::arg("min_count"), nb::arg("keys").none(), nb::arg("nameless"))
       .def(
           "problem",
           [](nb::object self, nb::object sample_weight) {
@@ -408,9 +415,9 @@ void bind_trees(nb::module_& m) {
       .def("keys", &PyTreeExamples::keys)
       .def_prop_ro("n_features", &PyTreeExamples::features);
   nb::class_<PyTreeParser>(m, "TreeParser")
-      .def(nb::init<std::size_t, const Words&, nb::object, nb::object, nb::object>(),
+      .def(nb::init<std::size_t, const Words&, nb::object, nb::object, nb::object, std::size_t>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("keys"),
-           nb::arg("weights"))
+           nb::arg("weights"), nb::arg("nameless"))
       .def("parse", &PyTreeParser::parse, nb::arg("sentences"), nb::arg("threads"))
       .def("kbest", &PyTreeParser::kbest, nb::arg("words"), nb::arg("tags"), nb::arg("k"))
       .def("sample", &PyTreeParser::sample, nb::arg("words"), nb::arg("tags"), nb::arg("n"),

@@ -177,25 +177,8 @@ void bind_tagger_model(nb::module_& m) {
       .def(
           "rivals",
           [](PyReader& self, std::size_t sentence) {
-            // For each token the best labelling in which its label is written otherwise; empty:
-            // there is none.
-            const std::size_t L = self.score(sentence), K = self.labels();
-            const std::vector<std::int32_t>& name_of = self.owner->names.name_of;
-            Output best, other;
-            self.model().argmax(L, self.scratch, best);
-            std::vector<Output> out(L);
-            for (std::size_t t = 0; t < L; ++t) {
-              double* theta = self.scratch.theta.data() + t * K;
-              const std::vector<double> kept(theta, theta + K);
-              for (std::size_t k = 0; k < K; ++k) {
-                if (name_of[k] == name_of[static_cast<std::size_t>(best[t])]) {
-                  theta[k] = kMinusInfinity;
-                }
-              }
-              if (self.model().argmax(L, self.scratch, other) != kMinusInfinity) out[t] = other;
-              std::copy(kept.begin(), kept.end(), theta);
-            }
-            return out;
+            const std::size_t L = self.score(sentence);
+            return self.model().rivals(L, self.scratch, self.owner->names.name_of);
           },
           nb::arg("sentence"))
       .def(

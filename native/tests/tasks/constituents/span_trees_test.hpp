@@ -22,12 +22,15 @@ namespace sl = structlearn;
 namespace slt = structlearn::text;
 
 // Every set of nested labelled spans over i..j with one label at most a span, those of several
-// words labelled where they are children.
-inline std::vector<std::vector<sl::LabelledSpan>> all_trees(int i, int j, int labels) {
+// words labelled where they are children; words do not have the label without a name.
+inline std::vector<std::vector<sl::LabelledSpan>> all_trees(int i, int j, int labels,
+                                                            int nameless) {
   std::vector<std::vector<sl::LabelledSpan>> found;
   if (j - i == 1) {
     found.emplace_back();
-    for (int x = 1; x < labels; ++x) found.push_back({{i, j, x}});
+    for (int x = 1; x < labels; ++x) {
+      if (x != nameless) found.push_back({{i, j, x}});
+    }
     return found;
   }
   // Rows of at least two children: the first one's end, then the others.
@@ -36,7 +39,7 @@ inline std::vector<std::vector<sl::LabelledSpan>> all_trees(int i, int j, int la
     if (from == j) return {{}};
     for (int end = from + 1; end <= j; ++end) {
       if (first && end == j) continue;
-      for (const auto& child : all_trees(from, end, labels)) {
+      for (const auto& child : all_trees(from, end, labels, nameless)) {
         for (const auto& others : self(self, end, false)) {
           all.push_back(child);
           all.back().insert(all.back().end(), others.begin(), others.end());
@@ -109,7 +112,7 @@ inline double score_by_features(const slt::TreeInput& input, const slt::TreeSize
   return total;
 }
 
-inline void test_span_trees() {
+inline void test_span_trees(int nameless) {
   {  // tags the other way round are another feature of a split
     const auto input = tree_input({"a", "b", "a", "b"}, {"D", "N", "D", "N"});
     std::vector<std::uint64_t> one, other;
@@ -130,7 +133,7 @@ inline void test_span_trees() {
       {"N", "V", "D", "N"},
       {"D", "N", "V", "D", "N", "D", "N", "V", "X"}};
   const int labels = 3;
-  const slt::TreeSizes sizes{labels, 4};
+  const slt::TreeSizes sizes{labels, 4, static_cast<std::size_t>(nameless)};
   const slt::SpanTrees trees;
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
@@ -142,6 +145,7 @@ inline void test_span_trees() {
     const int n = static_cast<int>(words[e].size());
     std::vector<sl::LabelledSpan> spans{{0, n, 1}};
     for (int i = 1; i + 1 < n; ++i) spans.push_back({i, n, 1 + i % 2});
+    if (nameless == 1 && n == 1) spans.clear();
     gold.push_back(slt::tree_of_spans(spans, words[e].size()));
   }
   const auto keys = slt::counted_features(inputs, gold).keys();
@@ -213,7 +217,7 @@ inline void test_span_trees() {
     CHECK_NEAR(score_by_features(inputs[e], sizes, *index, w, best), value, 1e-11);
     if (n > 4) continue;
 
-    const auto all = all_trees(0, static_cast<int>(n), labels);
+    const auto all = all_trees(0, static_cast<int>(n), labels, nameless);
     std::map<sl::Output, double> listed;
     double most = sl::kMinusInfinity;
     for (const auto& tree : all) {
@@ -256,6 +260,10 @@ inline void test_span_trees() {
     }
   }
   context.clear();
+}
+
+inline void test_span_trees() {
+  for (const int nameless : {0, 1, 2}) test_span_trees(nameless);
 }
 
 }  // namespace test

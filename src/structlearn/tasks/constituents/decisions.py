@@ -24,28 +24,30 @@ def explain(model: ConstituencyModel, words: list[str], tags: list[str]) -> list
         One, or none where there is no other tree: position (None), label and runner_up (trees),
         margin, contributions: (name, value), the largest (by its absolute value) first. They are
         what the features of the spans and splits in which the trees differ, and the pairs of labels
-        above each other, add to the margin. Counted rules have none.
+        above each other, add to the margin; of a counted grammar the rules.
     """
     if model.grammar is not None:
         ranked = model.grammar.kbest(words, tags, 2)
-        contributions = []
     else:
         found = model.core.kbest(words, tags, 2)
         ranked = [(score, model.tree(words, tags, spans)) for score, spans in found]
-        contributions = _contributions(model, words, tags, [spans for _, spans in found])
     if len(ranked) < 2:
         return []
+    if model.grammar is not None:
+        added = model.grammar.difference(tags)
+    else:
+        added = _added(model, words, tags, [spans for _, spans in found])
+    by_size = sorted(added.items(), key=lambda part: (-abs(part[1]), part[0]))
+    contributions = [(name, value) for name, value in by_size if value]
     (score, best), (less, rival) = ranked
     row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
     return [{**row, "margin": score - less, "contributions": contributions}]
 
 
-def _contributions(
+def _added(
     model: ConstituencyModel, words: list[str], tags: list[str], trees: list[Spans]
-) -> list[tuple[str, float]]:
-    """Return what adds to the difference of the scores of two trees, the largest first."""
-    if len(trees) < 2:
-        return []
+) -> dict[str, float]:
+    """Return what adds to the difference of the scores of two trees."""
     labels = ["+".join(chain) for chain in model.labels]
     symbols = [*labels, *model.tags, "other tag"]
     names = SpanNames(words, tags, labels)
@@ -61,5 +63,4 @@ def _contributions(
         for place, symbol, parent, weight in pairs:
             above = "on top" if place == len(_PLACES) else f"{_PLACES[place]} {labels[parent]}"
             found[f"{symbols[symbol]} {above}"] += sign * weight
-    ranked = sorted(found.items(), key=lambda part: (-abs(part[1]), part[0]))
-    return [(name, value) for name, value in ranked if value]
+    return found

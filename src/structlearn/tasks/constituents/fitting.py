@@ -21,7 +21,7 @@ from ..learning import Learned, learn_task
 from ..presets import preset_of
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
-from .model import ConstituencyModel
+from .model import NAMELESS, ConstituencyModel, nameless_label
 from .scores import score_trees
 
 __all__ = ["Inventory", "TreeCounts", "TreeFitting", "TreeProblem"]
@@ -192,8 +192,9 @@ class TreeCounts:
         self.chains: Counter[tuple[str, ...]] = Counter()
         self.words: Counter[str] = Counter()
         for tree, times in zip(trees, copies, strict=True):
-            for _, _, chain in tree.collapsed():
-                self.chains[chain] += times
+            for begin, end, chain in tree.collapsed():
+                if end - begin > 1 or chain != NAMELESS:
+                    self.chains[chain] += times
             for word in tree.words:
                 self.words[word] += times
 
@@ -222,7 +223,7 @@ class Inventory:
     def __init__(self, counts: TreeCounts) -> None:
         self.tags, self.chains = sorted(counts.tags), counts.chains
         kept = [chain for chain, times in counts.chains.items() if times >= _LEAST_LABEL]
-        self.labels: list[tuple[str, ...]] = [(), *sorted(kept or counts.chains)]
+        self.labels: list[tuple[str, ...]] = [(), *sorted(kept or counts.chains or [NAMELESS])]
         frequent = (word for word, times in counts.words.items() if times >= _LEAST_WORD)
         self.known = array("Q", sorted(_core.word_key(word) for word in frequent))
         self.keys: bytes | None = None
@@ -237,19 +238,18 @@ class Inventory:
     ) -> list[Any]:
         """Return the trees with these numbers as the core takes them."""
         index = {chain: k for k, chain in enumerate(self.labels)}
-        return [
-            (
-                trees[i].words,
-                tags[i],
-                [
-                    (begin, end, _label(index, self.chains, chain))
-                    for begin, end, chain in trees[i].collapsed()
-                    if len(trees[i].words) > 1 or chain != ("",)
-                ],
-                copies[i],
-            )
-            for i in numbers
-        ]
+        nameless = nameless_label(self.labels)
+
+        def spans(tree: Tree) -> list[tuple[int, int, int]]:
+            found = []
+            for begin, end, chain in tree.collapsed():
+                if end - begin > 1 or chain != NAMELESS:
+                    label = _label(index, self.chains, chain)
+                    if end - begin > 1 or label != nameless:
+                        found.append((begin, end, label))
+            return found
+
+        return [(trees[i].words, tags[i], spans(trees[i]), copies[i]) for i in numbers]
 
     def model(
         self, weights: npt.NDArray[Any], tagger: Tagger | None, *, pruned: bool = False
@@ -332,6 +332,7 @@ class TreeProblem(Problem):
             self.examples,
             min_count,
             self.inventory.keys,
+            nameless_label(self.inventory.labels),
         )
         self.inventory.keys = self._store.keys()
         self.labels = self.inventory.labels

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .pcfg import TreebankGrammar
     from .sums import SpanSums
 
-__all__ = ["ConstituencyModel"]
+__all__ = ["NAMELESS", "ConstituencyModel", "nameless_label"]
 
 #: Words of a sentence, and bytes of a grammar's chart.
 _MOST_WORDS = 1000
@@ -30,6 +30,18 @@ _MOST_BYTES = 2 << 30
 _PORTION = 32
 #: Array of the model -> what its items are.
 _DTYPES = {"known": "U64", "keys": "U64", "weights": "F32"}
+
+
+#: The label of a node without a name, which covers a sentence that nothing else does.
+NAMELESS = ("",)
+
+
+def nameless_label(labels: Sequence[tuple[str, ...]]) -> int:
+    """Return the number of the label of nodes without a name; 0: there is none.
+
+    Single words do not have it: without any label they are the same tree.
+    """
+    return labels.index(NAMELESS) if NAMELESS in labels else 0
 
 
 class ConstituencyModel(StoredModel):
@@ -80,9 +92,12 @@ class ConstituencyModel(StoredModel):
                 raise ValueError("the labels are not the empty one and others, each once")
             if any(not chain for chain in labels[1:]):
                 raise ValueError("a label without a name")
-            self.core = _core.TreeParser(
-                len(labels), tags, *(arrays[name] for name in ("known", "keys", "weights"))
-            )
+            self.core = self._parser(arrays["weights"])
+
+    def _parser(self, weights: Any) -> Any:
+        rest = (self.arrays["known"], self.arrays["keys"])
+        nameless = nameless_label(self.labels)
+        return _core.TreeParser(len(self.labels), self.tags, *rest, weights, nameless)
 
     @property
     def table(self) -> array[float]:
@@ -113,9 +128,7 @@ class ConstituencyModel(StoredModel):
             import numpy as np
 
             weights = np.frombuffer(memoryview(self.arrays["weights"]).cast("B"), np.float32)
-            scaled = (weights / temperature).astype(np.float32)
-            rest = (self.arrays["known"], self.arrays["keys"])
-            core = _core.TreeParser(len(self.labels), self.tags, *rest, scaled.tobytes())
+            core = self._parser((weights / temperature).astype(np.float32).tobytes())
             self._tempered = (temperature, core)
         return core
 

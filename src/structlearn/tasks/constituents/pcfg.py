@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -75,21 +76,43 @@ class TreebankGrammar:
 
     def kbest(self, words: list[str], tags: list[str], k: int) -> list[tuple[float, Tree]]:
         """Return (log probability, tree) of the k most probable trees."""
-        asked = k
-        while True:
-            try:
-                found = self._structure.kbest(asked, **self._scores_of(tags))
-            except InfeasibleError:
-                found = []
-            if not found:
-                return [(-math.inf, self._tree(words, tags, self._flat(len(words))))]
-            # An unknown tag may be any: derivations that differ in that alone are one tree.
-            best: dict[Tree, float] = {}
-            for score, spans in found:
-                best.setdefault(self._tree(words, tags, spans), float(score))
-            if len(best) >= k or len(found) < asked:
-                return [(score, tree) for tree, score in best.items()][:k]
-            asked *= 2
+        found = self._derivations(tags, k)
+        if not found:
+            return [(-math.inf, self._tree(words, tags, self._flat(len(words))))]
+        return [(float(score), self._tree(words, tags, spans)) for score, spans in found]
+
+    def difference(self, tags: list[str]) -> dict[str, float]:
+        """Return what each rule adds to the difference of the scores of the two best trees."""
+        scores, found = self._scores_of(tags), defaultdict[str, float](float)
+        mine, theirs = (
+            self._structure.encode(spans, **scores) for _, spans in self._derivations(tags, 2)
+        )
+        names = {
+            "binary": [self._rule(rule) for rule in self.grammar.binary.tolist()],
+            "unary": [self._rule(rule) for rule in self.grammar.unary.tolist()],
+            "root": [f"{self._name(k)} on top" for k in range(len(self.symbols))],
+        }
+        for block, named in names.items():
+            times = np.asarray(mine[block] - theirs[block], dtype=np.float64)
+            for number in np.flatnonzero(times).tolist():
+                before = "" if times[number] > 0 else "runner-up: "
+                found[before + named[number]] += float(times[number] * scores[block][number])
+        return found
+
+    def _name(self, symbol: int) -> str:
+        return self.symbols[symbol].replace("(", "")
+
+    def _rule(self, rule: list[int]) -> str:
+        """Return a rule as it is written: NP → DET NOUN."""
+        parent, *children = map(self._name, rule)
+        return f"{parent} → {' '.join(children)}"
+
+    def _derivations(self, tags: list[str], k: int) -> list[tuple[float, Any]]:
+        try:
+            found: list[tuple[float, Any]] = self._structure.kbest(k, **self._scores_of(tags))
+        except InfeasibleError:
+            return []
+        return found
 
     def marginals(self, words: list[str], tags: list[str]) -> dict[tuple[int, int, str], float]:
         """Return P(a node of this category covers this span) by (begin, end, category)."""
@@ -115,7 +138,7 @@ class TreebankGrammar:
         return [self._tree(words, tags, spans) for spans in drawn]
 
     def entropy(self, words: list[str], tags: list[str]) -> float:
-        """Return the entropy of the derivations in nats; 0 where the grammar has none."""
+        """Return the entropy of the trees in nats; 0 where the grammar has none."""
         try:
             return float(self._structure.entropy(**self._scores_of(tags)))
         except InfeasibleError:
@@ -129,11 +152,23 @@ class TreebankGrammar:
             return -math.inf
 
     def _scores_of(self, tags: list[str]) -> dict[str, Any]:
-        """Return the score blocks of a sentence; an unknown tag may be any."""
+        """Return the score blocks of a sentence.
+
+        An unknown tag is the known one with which the sentence has its best tree, so that a tree
+        has one derivation.
+        """
+        numbers = [self._tags.get(tag) for tag in tags]
+        if None in numbers:
+            spans = self._structure.argmax(**self._blocks_of(numbers))
+            best = {i: k for i, _, k in spans if k < self.n_tags}
+            numbers = [best[i] if k is None else k for i, k in enumerate(numbers)]
+        return self._blocks_of(numbers)
+
+    def _blocks_of(self, tags: list[int | None]) -> dict[str, Any]:
+        """Return the score blocks of a sentence; None may be any tag."""
         scores = np.full((len(tags), len(self.symbols)), -np.inf)
         for i, tag in enumerate(tags):
-            known = self._tags.get(tag)
-            scores[i, slice(self.n_tags) if known is None else known] = 0.0
+            scores[i, slice(self.n_tags) if tag is None else tag] = 0.0
         return {"word": scores, **self._blocks}
 
     def _flat(self, n: int) -> list[Any]:

@@ -67,10 +67,7 @@ class SpanSums:
         return [model.tree(self.words, self.tags, spans) for spans in drawn]
 
     def entropy(self) -> float:
-        """Return the entropy of P(tree | sentence) in nats.
-
-        By a counted grammar that of derivations, more of them than trees where a tag is unknown.
-        """
+        """Return the entropy of P(tree | sentence) in nats."""
         if self.model.grammar is not None:
             return self.model.grammar.entropy(self.words, self.tags)
         return float(self.model.tempered(self.temperature).entropy(self.words, self.tags))
