@@ -174,7 +174,8 @@ def convex_over_shards(subject: Subject, rng: Rng) -> None:
     n = len(drawn.X)
     options: dict[str, Any] = {}
     if rng.random() < 0.3:
-        options["sample_weight"] = rng.integers(0, 3, size=n).astype(float) + 0.5
+        options["sample_weight"] = rng.integers(0, 3, size=n).astype(float)
+        options["sample_weight"][int(rng.integers(n))] = 1.0
     given = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
     alone = clone(drawn.estimator).fit(*given, **options)
     sharded = _fit(drawn, n_shards=int(rng.integers(1, n + 1)), **options)
