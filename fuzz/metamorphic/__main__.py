@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from fuzz.metamorphic import (
+    counts,
     equivalents,
     graph_methods,
     passes,
@@ -21,6 +22,7 @@ from fuzz.metamorphic import (
     structured_losses,
     symmetries,
     tables,
+    task_rows,
 )
 from fuzz.metamorphic.relation import RELATIONS, run
 
@@ -46,6 +48,8 @@ MODULES = (
     rows,
     solvers,
     passes,
+    task_rows,
+    counts,
     *LAYERS,
 )
 #: Draws of a relation by what one takes.
