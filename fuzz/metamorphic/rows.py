@@ -13,7 +13,7 @@ from fuzz.metamorphic.examples import EXAMPLES, Examples, labels_of, weights_of
 from fuzz.metamorphic.relation import relation
 from structlearn import CRF, StructuredModel, StructuredSVM
 
-__all__ = ["demand_optimum", "draw_objective"]
+__all__ = ["demand_absence", "demand_optimum", "draw_objective"]
 
 Rng = np.random.Generator
 Subject = Callable[[Rng], Examples]
@@ -69,17 +69,6 @@ def _counts(rng: Rng, it: Examples) -> Any:
     return rng.integers(1, 4, size=len(it))
 
 
-def _removable(rng: Rng, it: Examples) -> Any:
-    """Draw which examples stay: all labels stay among them."""
-    kept = rng.random(len(it)) < 0.7
-    kept[0] = True
-    for i in range(len(it)):
-        seen = {k for j in np.flatnonzero(kept) for k in labels_of(it.y[j])}
-        if not kept[i] and not set(labels_of(it.y[i])) <= seen:
-            kept[i] = True
-    return kept
-
-
 @relation("rows in another order", EXAMPLES, claim=CLAIM, cost="fit")
 def reordered(subject: Subject, rng: Rng) -> None:
     """The order of the examples does not change the optimum."""
@@ -100,23 +89,24 @@ def copies(subject: Subject, rng: Rng) -> None:
     demand_optimum("copies", weighted, several.fit(make(**options)))
 
 
-@relation(
-    "weight 0 = removed",
-    {name: draw for name, draw in EXAMPLES.items() if name != "names"},
-    claim=CLAIM,
-    cost="fit",
-    not_claimed={
-        "names": "which weights exist goes by the examples, whatever they weigh",
-        "labels of removed examples alone": "classes go by the examples, whatever they weigh",
-    },
-)
+@relation("weight 0 = removed", EXAMPLES, cost="fit")
 def removed(subject: Subject, rng: Rng) -> None:
-    """An example of weight 0 is as good as none."""
+    """An example of weight 0 is as good as none: its labels and features are not there either."""
     it = subject(rng)
     make, options = draw_objective(rng, it)
-    kept = _removable(rng, it)
-    weighted = it.fit(make(**options), sample_weight=kept.astype(float))
-    demand_optimum("removed", weighted, it.rows(np.flatnonzero(kept)).fit(make(**options)))
+    demand_absence(rng, it, lambda: make(**options))
+
+
+def demand_absence(rng: Rng, it: Examples, make: Callable[[], Any]) -> None:
+    """Fit with weights, some of them 0, and without the examples of weight 0."""
+    weights = rng.choice((0.0, 1.0, 1.0, 2.0), size=len(it))
+    weights[int(rng.integers(len(it)))] = 1.0
+    kept = np.flatnonzero(weights)
+    one = it.fit(make(), sample_weight=weights)
+    other = it.rows(kept).fit(make(), sample_weight=weights[kept])
+    demand_same("classes", plain(one.classes_), plain(other.classes_))
+    demand_same("features", plain(one.feature_names_), plain(other.feature_names_))
+    demand_same("weights", plain(weights_of(one)), plain(weights_of(other)))
 
 
 @relation("weights scaled = C scaled", EXAMPLES, claim=CLAIM, cost="fit")

@@ -21,7 +21,8 @@ from structlearn.tasks import (
 )
 from structlearn.text import FeatureTemplates
 
-__all__ = ["ESTIMATORS", "PIPELINES", "TASKS", "TEXT_TASKS", "Drawn", "Subject", "odd_string"]
+__all__ = ["ESTIMATORS", "PIPELINES", "TASKS", "TEXT_TASKS", "Drawn", "Subject", "odd_string",
+           "sentences_of"]  # fmt: skip
 
 Rng = np.random.Generator
 
@@ -59,9 +60,13 @@ class Drawn:
 
     def fit(self, **options: Any) -> Any:
         """Return a fitted copy of the estimator."""
+        return self.fit_with({}, **options)
+
+    def fit_with(self, parameters: Mapping[str, Any], **options: Any) -> Any:
+        """Return a fitted copy of the estimator with other parameters."""
         from sklearn.base import clone
 
-        model = clone(self.estimator)
+        model = clone(self.estimator).set_params(**parameters)
         return (
             model.fit(self.X, **options) if self.y is None else model.fit(self.X, self.y, **options)
         )
@@ -133,6 +138,22 @@ def _word_inputs(rng: Rng, n: int) -> list[Any]:
 
 def _tagged_inputs(rng: Rng, n: int) -> list[Any]:
     return [list(zip(_words(rng, s), s.tags, strict=True)) for s in _sentences(rng, n)]
+
+
+#: Form of an example -> the examples that are drawn of it.
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "words": lambda s: list(s.words),
+    "tags": lambda s: list(zip(s.words, s.tags, strict=True)),
+    "tagged": _tagged,
+    "chunked": _chunked,
+    "arcs": _arcs,
+    "brackets": lambda s: s.brackets,
+}
+
+
+def sentences_of(form: str, rng: Rng, n: int) -> list[Any]:
+    """Draw n examples of a form of `FORMS`."""
+    return [FORMS[form](s) for s in _sentences(rng, n)]
 
 
 def _drawing(
