@@ -207,7 +207,7 @@ def all_outputs(subject: Subject, rng: Rng) -> None:
 
 @relation("all trees of a pipeline", PIPELINES, claim="to 1e-9", cost="fit")
 def all_trees_of_a_pipeline(subject: Subject, rng: Rng) -> None:
-    """The confidence of a head is the share of the trees that have it, of order 2 projective ones."""
+    """The confidence of a head is the share of the trees (order 2: projective ones) with it."""
     model = at_temperature(subject, rng)
     words = [word for word in subject.inputs(rng, 1)[0] if word.strip()][: int(rng.integers(1, 4))]
     if (every := listing(model, [words])) is None:
