@@ -33,6 +33,7 @@ $(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
 
 $(VENV)/test-tools: $(VENV)/installed pyproject.toml
 	@echo "==> installing the test tools"
+	@$(PIP) install seqeval  # a source archive: its own build tools are fetched for it
 	@$(PIP) install --no-build-isolation --editable ".[test]"
 	@touch $@
 

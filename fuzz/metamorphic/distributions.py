@@ -93,7 +93,9 @@ def _with_temperature(model: Any, value: float) -> Any:
 
 
 def temperature(model: Any) -> float:
-    """Return the temperature of a model's probabilities."""
+    """Return the temperature of a model's probabilities; of a pipeline those of its trees."""
+    if isinstance(model, Pipeline):
+        return float(model.model_.parts["parser"].temperature or 1.0)
     if hasattr(model, "model_"):
         return float(model.model_.temperature or 1.0)
     return float(getattr(model, "temperature_", 0) or getattr(model, "temperature", 0) or 1.0)
@@ -124,7 +126,7 @@ def parts(model: Any, output: Any) -> Iterable[Any]:
         return list(enumerate(output))
     if isinstance(model, SegmentTagger):
         return outside_segments(output)
-    if isinstance(model, DependencyParser):
+    if isinstance(model, (DependencyParser, Pipeline)):
         return [(m, head, relation) for m, (head, relation) in enumerate(output)]
     if isinstance(model, ConstituencyParser):
         spans = [span for span in node_spans(output)[0] if span[2]]

@@ -205,6 +205,19 @@ def all_outputs(subject: Subject, rng: Rng) -> None:
         demand_same("log_partition", every.log_partition, float(value), close)
 
 
+@relation("all trees of a pipeline", PIPELINES, claim="to 1e-9", cost="fit")
+def all_trees_of_a_pipeline(subject: Subject, rng: Rng) -> None:
+    """The confidence of a head is the share of the trees (order 2: projective ones) with it."""
+    model = at_temperature(subject, rng)
+    words = [word for word in subject.inputs(rng, 1)[0] if word.strip()][: int(rng.integers(1, 4))]
+    if (every := listing(model, [words])) is None:
+        return
+    sums = every.part_sums(model)
+    for m, word in enumerate(model.annotate([words], confidence=True).words):
+        share = sums.get((m, word.head, word.relation), 0.0)
+        demand_same("head", share, word.confidence["head"], ROUNDING)
+
+
 def _number(tagger: Tagger, length: int) -> int:
     """Return the number of labellings of a sentence."""
     labels, scheme = tagger.model_.labels, tagger.model_.training.get("scheme") or "none"

@@ -271,7 +271,8 @@ def _draw_pipeline(rng: Rng) -> Drawn:
 
     short = {"max_iter": 1, "n_models": 1}
     words = {"learner": str(rng.choice(("perceptron", "crf"))), **short}
-    parser = {"hash_bits": 10, "order": int(rng.integers(1, 3)), **short}
+    parser = {"hash_bits": 10, "order": int(rng.integers(1, 3)), "lemmas": bool(rng.integers(2)),
+              "most_heads": int(rng.choice((2, 10))), **short}  # fmt: skip
     estimator = Pipeline(
         tokeniser=short, splitter=short, tags=words, lemmas=words, parser=parser, folds=2,
         random_state=int(rng.integers(1000)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -79,8 +80,9 @@ def reliability(
     0.275
     """
     count, mass, hits = [0] * n_bins, [0.0] * n_bins, [0] * n_bins
+    borders = [k / n_bins for k in range(1, n_bins)]
     for p, is_right in zip(probabilities, right, strict=True):
-        k = min(int(p * n_bins), n_bins - 1)
+        k = bisect_right(borders, p)
         count[k] += 1
         mass[k] += p
         hits[k] += bool(is_right)
