@@ -1,6 +1,7 @@
 // What labels words had in training: each word's labels with a fair share of its occurrences, most
-// frequent first, as one value ("N/V"; marks inside of labels are escaped). For the training text itself the counts of the fold that a
-// sentence is in are left out, or the value would tell the label.
+// frequent first, as one value ("N/V"; marks inside of labels are escaped). For the training text
+// itself the counts of the fold that a sentence is in are left out, or the value would tell the
+// label.
 #pragma once
 
 #include <cstdint>

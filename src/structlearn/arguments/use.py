@@ -64,12 +64,14 @@ def add_predict(p: ArgumentParser) -> None:
     p.add_argument(
         "--confidence",
         action="store_true",
-        help="taggers: add a column with the probability of each predicted label",
+        help="taggers: add a column with the probability of each predicted label (in JSON a "
+        "number; four digits)",
     )
     p.add_argument(
         "--marginals",
         action="store_true",
-        help="taggers: add a column with the probabilities of all labels",
+        help="taggers: add a column with the probabilities of all labels, N:0.9310,V:0.0690 (in "
+        "JSON an object)",
     )
     p.add_argument(
         "--known",
