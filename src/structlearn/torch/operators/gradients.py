@@ -22,8 +22,8 @@ __all__ = [
 ]
 
 _SECOND = (
-    "the structured loss has first derivatives only; second ones exist for infer, marginals, "
-    "log_partition and entropy"
+    "the structured loss has first derivatives only: take second ones by torch.func.hessian, or "
+    "those of log_partition"
 )
 THIRD = "structures have first and second derivatives, no third ones"
 
