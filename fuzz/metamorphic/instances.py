@@ -56,12 +56,13 @@ class Instance:
 
     @functools.cached_property
     def size(self) -> float:
-        """The magnitudes of one output's scores, added up: rounding goes by it."""
+        """The magnitudes of one output's scores and of the largest score: rounding goes by it."""
         if isinstance(self.best, Refusal):
             return 0.0
         counts = self.structure.encode(self.best, **self.scores)
-        return sum(magnitude(self.scores[name]) * float(np.abs(a).sum())
-                   for name, a in counts.items())  # fmt: skip
+        largest = max(magnitude(self.scores[name]) for name in counts)
+        return largest + sum(magnitude(self.scores[name]) * float(np.abs(a).sum())
+                             for name, a in counts.items())  # fmt: skip
 
     @property
     def slack(self) -> float:

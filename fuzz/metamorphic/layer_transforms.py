@@ -45,11 +45,6 @@ def _function(batch: Batch, query: str) -> Callable[[Tensor], Tensor]:
     "transforms = autograd",
     BATCHES,
     claim="to rounding",
-    not_claimed={
-        "vmap": "refused: a batch is mapped already",
-        "hessian": "refused: it maps a derivative",
-        "second derivatives of losses": "refused",
-    },
 )
 def transforms(subject: Subject, rng: Rng) -> None:
     """func.grad, jvp, vjp, jacrev, jacfwd and forward mode against reverse mode."""

@@ -149,7 +149,7 @@ def _values(rng: Rng, n: int, points: bool) -> list[Any]:
     """
     kind = int(rng.integers(2 if points else 3))
     if kind == 0:
-        return sorted(odd_names(rng, n, (" ", "|", "\t", "\0"), ""))
+        return sorted(odd_names(rng, n, (" ", "|", "\t"), ""))
     numbers = sorted({int(k) for k in rng.integers(-1000, 1000, size=20)})[:n]
     return numbers if kind == 1 else [k / 7 for k in numbers]
 

@@ -213,6 +213,7 @@ def test_other_blocks_at_predict():
         ([["D", ("N", 1)], ["N"]], "a label is a string or a number, not a tuple"),
         ([[0.5, np.nan], [0.5]], "y contains NaN; write None for an unknown label"),
         ([[None, None], [None]], "y has no labels: every one of them is unknown"),
+        ([["D", "D\0"], ["N"]], r"the label 'D\\x00' ends in NUL, which NumPy's strings lose"),
     ],
 )
 def test_y(model, y, message):

@@ -116,6 +116,10 @@ def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
         raise ValueError("y contains NaN; write None for an unknown label")
     if any(isinstance(k, float) and math.isinf(k) for k in labels):
         raise ValueError("y contains infinity; a label is a string or a finite number")
+    if cut := [k for k in labels if isinstance(k, str) and k.endswith("\0")]:
+        raise ValueError(
+            f"the label {cut[0]!r:.60} ends in NUL, which NumPy's strings lose: choose another name"
+        )
     if any(isinstance(k, complex) for k in labels):
         raise ValueError("Complex data not supported: y has complex numbers")
     if any(isinstance(k, tuple) for k in labels):
