@@ -60,6 +60,16 @@ def test_a_lab_is_answered(served):
     assert "Access-Control-Allow-Origin" not in headers
 
 
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_numbers_of_any_length_are_refused(served, digits):
+    text = json.dumps({**FISH, "temperature": 0}).replace('"temperature": 0', '"temperature": 1')
+    for number in ("9" * digits, "-" + "9" * digits, "1e999", "NaN", "Infinity"):
+        body = text.replace('"temperature": 1', f'"temperature": {number}').encode()
+        status, _, content = ask(served, body=body)
+        assert status in (400, 422), (number, content)
+        assert json.loads(content)["error"]
+
+
 def test_the_page_is_given_with_its_token_only(served):
     link = urlsplit(served.link)
     assert link.hostname == "127.0.0.1"

@@ -54,12 +54,10 @@ class Request:
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
         """Return a number between two bounds."""
-        value = self.values.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Refused(f"{name} must be a number")
+        value = _number(self.values.get(name, default), f"{name} must be a number")
         if not least <= value <= most:  # NaN is not
             raise Refused(f"{name} must be between {least:g} and {most:g}, got {value:g}")
-        return float(value)
+        return value
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """Return a whole number between two bounds."""
@@ -107,15 +105,24 @@ class Request:
         return list(value)
 
 
+def _number(value: Any, otherwise: str) -> float:
+    """Return a number of a request, infinite where it is too large for one; refuse other values."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Refused(otherwise)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def _array(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     if not shape:
         if value == "-inf":
             return np.array(-math.inf)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Refused(f'{name} must be numbers, or "-inf" where a part is forbidden')
-        if not abs(value) <= LARGEST:
+        score = _number(value, f'{name} must be numbers, or "-inf" where a part is forbidden')
+        if not abs(score) <= LARGEST:
             raise Refused(f"{name} must be between {-LARGEST:,.0f} and {LARGEST:,.0f}")
-        return np.array(float(value))
+        return np.array(score)
     if not isinstance(value, list) or len(value) != shape[0]:
         raise Refused(f"{name} must have the shape {shape}")
     return np.array([_array(name, row, shape[1:]) for row in value], dtype=np.float64)

@@ -70,16 +70,17 @@ def answer(request: Request) -> dict[str, Any]:
     sequence = Sequence(request)
     mode = request.choice("mode", ("max", "sum", "kbest", "beam"))
     temperature = request.number("temperature", 1.0, 0.05, 20.0)
+    n, width = request.whole("n", 5, 1, 20), request.whole("width", 1, 1, 20)
     scores = sequence.scores
     steps: list[dict[str, Any]]
     if mode == "sum":
         trace = traces.forward_backward(temperature=temperature, **scores)
         steps = _sum_steps(trace, sequence, temperature)
     elif mode == "kbest":
-        trace = traces.chain_kbest(request.whole("n", 5, 1, 20), **scores)
+        trace = traces.chain_kbest(n, **scores)
         steps = _rank_steps(trace, sequence)
     elif mode == "beam":
-        trace = traces.beam_search(request.whole("width", 1, 1, 20), **scores)
+        trace = traces.beam_search(width, **scores)
         steps = _beam_steps(trace, sequence)
     else:
         trace = traces.viterbi(**scores)
@@ -99,7 +100,7 @@ def answer(request: Request) -> dict[str, Any]:
         "cost": sequence.cost if sequence.augmented else None,
         "count": Chain().count(**scores),
         **_enumerated(sequence, temperature),
-        "python": python_of(sequence, mode, temperature, request),
+        "python": python_of(sequence, mode, temperature, n, width),
     }
     if mode == "sum":
         found["marginals"] = Chain().marginals(temperature=temperature, **scores)["label"]
@@ -323,7 +324,7 @@ def literal(a: Array) -> str:
     return f"np.array({entry(a.tolist())})"
 
 
-def python_of(sequence: Sequence, mode: str, temperature: float, request: Request) -> str:
+def python_of(sequence: Sequence, mode: str, temperature: float, n: int, width: int) -> str:
     """Return the Python that computes the same."""
     lines = [
         "import numpy as np",
@@ -353,11 +354,11 @@ def python_of(sequence: Sequence, mode: str, temperature: float, request: Reques
             f"trace = traces.forward_backward({temperatures}**scores)  # the steps",
         ],
         "kbest": [
-            f"for value, y in Chain().kbest({int(request.values.get('n', 5))}, **scores):",
+            f"for value, y in Chain().kbest({n}, **scores):",
             "    print(value, [labels[k] for k in y])",
         ],
         "beam": [
-            f"found = Chain().beam({int(request.values.get('width', 1))}, **scores)",
+            f"found = Chain().beam({width}, **scores)",
             "print([labels[k] for k in found.output], found.value, found.exact)",
         ],
     }[mode]

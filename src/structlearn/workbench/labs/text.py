@@ -14,6 +14,7 @@ from .readings import Part, Reading, constituents_of, dependencies_of, tags_of
 __all__ = ["answer"]
 
 MOST_WORDS, MOST_STEPS = 60, 5
+MOST_PLACE = 10_000
 
 
 def answer(request: Request, models: Models) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def answer(request: Request, models: Models) -> dict[str, Any]:
         if kind == "Pipeline":
             from .pipelines import sentence_of
 
-            number_ = request.whole("sentence", 0, 0, 10_000)
+            number_ = request.whole("sentence", 0, 0, MOST_PLACE)
             reading, found["sentences"] = sentence_of(model, text, number_, forbidden, MOST_WORDS)
             ask = f"doc = model({text!r}, confidence=True)\nprint(doc.to_conllu())"
         else:
@@ -66,10 +67,15 @@ def _parts(request: Request, name: str, most: int) -> list[Part]:
     for part in given:
         if not isinstance(part, list) or not 2 <= len(part) <= 3:
             raise Refused(f"{name}: a part is a list: position, label; or start, end, label")
-        if not all(isinstance(x, (int, str)) and not isinstance(x, bool) for x in part):
-            raise Refused(f"{name}: a part has whole numbers and names")
+        *places, last = part
+        if not all(map(_is_place, places)) or not (isinstance(last, str) or _is_place(last)):
+            raise Refused(f"{name}: a part has whole numbers and names: places, and then a name")
         found.append(tuple(part))
     return found
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_PLACE
 
 
 def _shown(
