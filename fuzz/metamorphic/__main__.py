@@ -7,11 +7,11 @@ import json
 import sys
 from pathlib import Path
 
-from fuzz.metamorphic import probabilities, routes, surfaces
+from fuzz.metamorphic import evaluation, evaluation_trees, probabilities, routes, surfaces
 from fuzz.metamorphic.relation import RELATIONS, run
 
 #: The modules that register relations.
-MODULES = (routes, probabilities, surfaces)
+MODULES = (routes, probabilities, surfaces, evaluation, evaluation_trees)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
