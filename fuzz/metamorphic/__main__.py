@@ -7,11 +7,18 @@ import json
 import sys
 from pathlib import Path
 
-from fuzz.metamorphic import evaluation, evaluation_trees, probabilities, routes, surfaces
+from fuzz.metamorphic import (
+    evaluation,
+    evaluation_models,
+    evaluation_trees,
+    probabilities,
+    routes,
+    surfaces,
+)
 from fuzz.metamorphic.relation import RELATIONS, run
 
 #: The modules that register relations.
-MODULES = (routes, probabilities, surfaces, evaluation, evaluation_trees)
+MODULES = (routes, probabilities, surfaces, evaluation, evaluation_trees, evaluation_models)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
