@@ -134,3 +134,19 @@ def test_a_token_of_a_blank_after_a_multiword_token():
     sentence = [("ab", [word(1, "a"), word(2, "b")]), ("\x85", [word(3, "\x85")])]
     sentence.append((".", [word(4, ".")]))
     assert aligned_scores([sentence], [sentence])["words"].f1 == 1.0
+
+
+def test_tokens_cut_otherwise_beside_multiword_tokens():
+    """As the script of the CoNLL 2018 task aligns them, worked by hand.
+
+    Only one word before a multiword token is passed: the second, "b", is in its stretch. A gold
+    token that begins with a multiword token of the system is in its stretch, however long.
+    """
+    gold = [[token("aab"), token("A", "a/x", "B/y")]]
+    scores = aligned_scores(gold, [[token("aa"), token("b", "b/y"), token("A", "A/z")]])
+    assert counts(scores["words"]) == (1, 3, 3)
+    assert counts(scores["lemmas"]) == (1, 3, 3)  # B and b, not a and A
+    system = [[token("B", "B", "B"), token("ca", "B/x", "c"), token("a", "B/y", "a/y")]]
+    scores = aligned_scores([[token("Bca"), token("a", "B/x", "a/y")]], system)
+    assert counts(scores["words"]) == (2, 3, 6)
+    assert counts(scores["lemmas"]) == (2, 3, 6)  # the first B, of "ca"

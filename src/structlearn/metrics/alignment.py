@@ -232,37 +232,44 @@ def word_alignment(
                 g += 1
             else:
                 s += 1
-        elif a.shared and not b.shared and b.begin < a.begin:
-            s += 1
-        elif b.shared and not a.shared and a.begin < b.begin:
-            g += 1
         else:
-            g_end, s_end = _block(gold, system, g, s)
+            # One word that begins before the multiword token is passed; as the task's script has
+            # it, a second one, of a gold token that was cut otherwise, belongs to the stretch.
+            if not b.shared and b.begin < a.begin:
+                s += 1
+            elif not a.shared and a.begin < b.begin:
+                g += 1
+            g_end, s_end = _block(gold, system, g, s, a if a.shared else b)
             pairs += _common(gold, system, range(g, g_end), range(s, s_end))
             g, s = g_end, s_end
     return pairs
 
 
 def _block(
-    gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int
+    gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int, opening: AlignedWord
 ) -> tuple[int, int]:
     """Return where a stretch ends that begins with a multiword token: no token crosses its end."""
-    at = gold[g].begin if gold[g].shared else system[s].begin
-    first = [word for word in (gold[g], system[s]) if word.shared and word.begin == at]
-    end = max(word.end for word in first)
+    end = opening.end
+
+    def opens(words: Sequence[AlignedWord], i: int) -> bool:
+        return i < len(words) and words[i].shared and words[i].begin == opening.begin
+
     # They belong to it whatever their length: a token of blanks alone has none.
-    g, s = g + (gold[g] in first), s + (system[s] in first)
+    if opens(gold, g):
+        end, g = max(end, gold[g].end), g + 1
+    if opens(system, s):
+        end, s = max(end, system[s].end), s + 1
 
     def outside(words: Sequence[AlignedWord], i: int) -> bool:
         if i >= len(words):
             return True
         return words[i].begin >= end if words[i].shared else words[i].end > end
 
+    def order(word: AlignedWord) -> tuple[int, bool]:  # a token of blanks alone comes first
+        return word.begin, word.begin < word.end
+
     while not (outside(gold, g) and outside(system, s)):
-        # Of two that begin together the shorter one, which may be a token of blanks alone.
-        takes_gold = g < len(gold) and (
-            s >= len(system) or gold[g][1:3] <= system[s][1:3]  # (begin, end)
-        )
+        takes_gold = g < len(gold) and (s >= len(system) or order(gold[g]) <= order(system[s]))
         word = gold[g] if takes_gold else system[s]
         if word.shared:
             end = max(end, word.end)

@@ -1,0 +1,302 @@
+"""Scores of fitted models: `evaluate`, `score`, `calibration` and the command line, recounted."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import structlearn
+from fuzz.metamorphic.answers import Different, demand_same
+from fuzz.metamorphic.distributions import node_spans, outside_segments
+from fuzz.metamorphic.few_labels import FEW_LABELS
+from fuzz.metamorphic.oracles import chunk_scores as chunking
+from fuzz.metamorphic.oracles import token_scores
+from fuzz.metamorphic.oracles.attachment_scores import attachment_scores
+from fuzz.metamorphic.oracles.bracket_scores import bracket_scores
+from fuzz.metamorphic.oracles.ud_scores import ud_scores
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TEXT_TASKS, Subject
+from structlearn.cli import run
+from structlearn.exceptions import CapabilityError
+from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
+from structlearn.text.surface import raw_text
+from structlearn.text.trees import parse_brackets
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+ROUNDING = 1e-9
+TASKS = {**TEXT_TASKS, **FEW_LABELS}
+#: Models of each subject.
+POOL = 10
+
+
+def _examples(subject: Subject, rng: Rng) -> list[Any]:
+    """Return labelled examples; a few labels of tokens are others, or ones that no model knows."""
+    examples = subject.draw(rng).X[: int(rng.integers(1, 5))]
+    if not isinstance(examples[0][0], tuple) or len(examples[0][0]) > 3:
+        return examples
+    labels = sorted({token[-1] for x in examples for token in x})
+    if not any("-" in label for label in labels):
+        labels.append("unseen")
+    return [
+        [(*token[:-1], str(rng.choice(labels)) if rng.random() < 0.1 else token[-1]) for token in x]
+        for x in examples
+    ]
+
+
+def _predictions(model: Any, examples: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return inputs, gold outputs and predicted ones."""
+    if isinstance(model, ConstituencyParser):
+        gold = [parse_brackets(text)[0] for text in examples]
+        X: list[Any] = [tree.words for tree in gold]
+    elif isinstance(model, DependencyParser):
+        width = 2 if model.gold_tags else 1
+        X = [[token[:width] for token in x] for x in examples]
+        gold = [[token[2:] for token in x] for x in examples]
+    else:
+        X = [[token[:-1] for token in x] for x in examples]
+        gold = [[token[-1] for token in x] for x in examples]
+    return X, gold, model.predict(X)
+
+
+def _expected(model: Any, gold: list[Any], predicted: list[Any]) -> dict[str, Any]:
+    """Return the figures of `evaluate` by the scorers written apart."""
+    if isinstance(model, ConstituencyParser):
+        return bracket_scores(gold, predicted)
+    if isinstance(model, DependencyParser):
+        return attachment_scores(gold, predicted)
+    written = gold
+    if isinstance(model, SegmentTagger):
+        written = [chunking.written_in(chunking.chunks(y), len(y), "bio") for y in gold]
+    figures: dict[str, Any] = {
+        "accuracy": token_scores.accuracy(written, predicted),
+        "sentence_accuracy": token_scores.whole_accuracy(written, predicted),
+        "tokens": sum(map(len, gold)),
+        "sentences": len(gold),
+    }
+    if isinstance(model, SegmentTagger) or any(k.startswith("B-") for k in model.classes_):
+        rows = chunking.chunk_scores(gold, predicted)
+        right, found, given = (sum(row[i] for row in rows.values()) for i in range(3))
+        figures |= {
+            "precision": right / found if found else 0.0,
+            "recall": right / given if given else 0.0,
+            "f1": 2 * right / (found + given) if found + given else 0.0,
+        }
+    return figures
+
+
+def _certainties(model: Any, X: list[Any], gold: list[Any], predicted: list[Any]) -> Any:
+    """Return the probability of each predicted part, and whether it is right."""
+    p: list[float] = []
+    right: list[bool] = []
+    options = {} if isinstance(model, Tagger) else {"least": 0.0}
+    for found, truth, guess in zip(
+        model.predict_marginals(X, **options), gold, predicted, strict=True
+    ):
+        if isinstance(model, Tagger):
+            p += [row[label] for row, label in zip(found, guess, strict=True)]
+            right += [a == b for a, b in zip(truth, guess, strict=True)]
+            continue
+        if isinstance(model, DependencyParser):
+            p += [row.get(tuple(arc), 0.0) for row, arc in zip(found, guess, strict=True)]
+            right += [tuple(a) == tuple(b) for a, b in zip(truth, guess, strict=True)]
+            continue
+        if isinstance(model, SegmentTagger):
+            parts: Any = [s for s in outside_segments(guess) if s[2] != "O"]
+            known: Any = chunking.chunks(truth)
+        else:
+            root = model.model_.root
+            parts, known = (
+                [s for s in node_spans(t)[0] if s[2] not in ("", root)] for t in (guess, truth)
+            )
+        p += [found.get(part, 0.0) for part in parts]
+        right += [part in known for part in parts]
+    return [min(1.0, x) for x in p], right
+
+
+@relation("evaluate", TASKS, claim="to 1e-9")
+def evaluate(subject: Subject, rng: Rng) -> None:
+    """`evaluate`, `score` and `calibration` are what scorers written apart make of `predict`."""
+    model, examples = subject.fitted(rng, POOL), _examples(subject, rng)
+    X, gold, predicted = _predictions(model, examples)
+    expected, found = _expected(model, gold, predicted), model.evaluate(examples)
+    demand_same("evaluate", expected, {name: found[name] for name in expected}, ROUNDING)
+    chosen = {Tagger: "accuracy", DependencyParser: "las"}.get(type(model), "f1")
+    demand_same("score", expected[chosen], model.score(examples), ROUNDING)
+    order = rng.permutation(len(examples)).tolist()
+    moved = model.evaluate([examples[i] for i in order])
+    demand_same("another order", expected, {name: moved[name] for name in expected}, ROUNDING)
+    with contextlib.suppress(CapabilityError):
+        p, right = _certainties(model, X, gold, predicted)
+        if p:
+            error = token_scores.expected_calibration_error(p, right, 10)
+            demand_same("calibration error", error, model.calibration(examples).error, ROUNDING)
+
+
+_TAGGERS = {
+    name: s for name, s in TASKS.items() if name.startswith("tagger") and "chunk" not in name
+}
+
+
+@relation("evaluate: unknown labels", _TAGGERS, claim="to 1e-9")
+def unknown_labels(subject: Subject, rng: Rng) -> None:
+    """Tokens whose gold label is not known count nowhere."""
+    model, examples = subject.fitted(rng, POOL), _examples(subject, rng)
+    X, gold, predicted = _predictions(model, examples)
+    hidden = [[None if rng.random() < 0.3 else k for k in row] for row in gold]
+    hidden[0][0] = gold[0][0]
+    open_ones = [
+        [(*token[:-1], "_" if k is None else k) for token, k in zip(x, row, strict=True)]
+        for x, row in zip(examples, hidden, strict=True)
+    ]
+    found = model.evaluate(open_ones)
+    demand_same("accuracy", token_scores.accuracy(hidden, predicted), found["accuracy"], ROUNDING)
+    whole = token_scores.whole_accuracy(hidden, predicted)
+    demand_same("sentence accuracy", whole, found["sentence_accuracy"], ROUNDING)
+    p, right = _certainties(model, X, gold, predicted)
+    known = [i for i, k in enumerate(k for row in hidden for k in row) if k is not None]
+    error = token_scores.expected_calibration_error(
+        [p[i] for i in known], [right[i] for i in known], 10
+    )
+    demand_same("calibration error", error, model.calibration(open_ones).error, ROUNDING)
+
+
+# -- estimators ---------------------------------------------------------------------------------
+
+
+#: Estimators whose outputs are not labels of sites.
+_OTHER_OUTPUTS = {
+    f"estimator, {name}": "its outputs are not labels of sites"
+    for name in ("semimarkov", "semimarkov given", "segment masks", "arborescence", "labelled arcs",
+                 "spanning tree", "matching", "constituency", "lattice", "program")
+}  # fmt: skip
+_LABELLED = {
+    name: s for name, s in ESTIMATORS.items() if "kbest" in s.queries and name not in _OTHER_OUTPUTS
+}
+
+
+@relation("score of estimators", _LABELLED, claim="to 1e-9", not_claimed=_OTHER_OUTPUTS)
+def score_of_estimators(subject: Subject, rng: Rng) -> None:
+    """The share of known labels that are right, each weighted as its example is."""
+    model, drawn = subject.fitted(rng, POOL), subject.draw(rng)
+    n = min(int(rng.integers(1, 4)), len(drawn.y))
+    X, y = drawn.X[:n], [np.asarray(one, dtype=object) for one in drawn.y[:n]]
+    names = model.classes_.tolist()
+    gold = []
+    for one in y:
+        other = one.copy().reshape(-1)
+        for i in range(other.size):
+            if rng.random() < 0.3:
+                other[i] = names[int(rng.integers(len(names)))]
+        gold.append(other.reshape(one.shape))
+    weights = rng.integers(0, 3, size=n).astype(float)
+    if weights.sum() == 0:
+        weights[:] = 1.0
+    right = total = 0.0
+    for w, truth, guess in zip(weights, gold, list(model.predict(X)), strict=True):
+        a = truth.reshape(-1).tolist()
+        for t, g in zip(a, np.asarray(guess, dtype=object).reshape(-1).tolist(), strict=True):
+            right += w * (t is not None and t == g)
+            total += w * (t is not None)
+    if total:
+        given = [one.tolist() if one.ndim else one.item() for one in gold]
+        demand_same("score", right / total, model.score(X, given, sample_weight=weights), ROUNDING)
+
+
+# -- the command line ---------------------------------------------------------------------------
+
+
+@functools.cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="structlearn-scores-"))
+
+
+@functools.cache
+def _stored(subject: Subject, number: int) -> tuple[Path, Any]:
+    """Return a model file, and the model in it."""
+    path = _folder() / f"{len(list(_folder().iterdir()))}.model"
+    subject.drawn(number).fit().save(path)
+    return path, structlearn.load(path)
+
+
+def _gold_text(model: Any, examples: list[Any]) -> str:
+    if isinstance(model, ConstituencyParser):
+        return "".join(f"{tree}\n" for tree in examples)
+    if isinstance(model, DependencyParser):
+        rows = [
+            [f"{i}\t{w}\t_\t_\t{t}\t_\t{h}\t{r}\t_\t_" for i, (w, t, h, r) in enumerate(x, 1)]
+            for x in examples
+        ]
+    else:
+        rows = [["\t".join(token) for token in x] for x in examples]
+    return "".join("\n".join(lines) + "\n\n" for lines in rows)
+
+
+@relation("evaluate: command line", TASKS, cost="fit")
+def command_line(subject: Subject, rng: Rng) -> None:
+    """`structlearn evaluate --json` prints what `evaluate` and `calibration` give."""
+    path, model = _stored(subject, int(rng.integers(3)))
+    examples = _examples(subject, rng)
+    gold = _folder() / ("gold.conllu" if isinstance(model, DependencyParser) else "gold.txt")
+    gold.write_text(_gold_text(model, examples), encoding="utf-8")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()) as errors:
+        code = run(["evaluate", str(path), str(gold), "--json"])
+    if code:
+        raise Different(f"exit code {code}: {errors.getvalue()[:300]}")
+    shown = json.loads(printed.getvalue())
+    expected = model.evaluate(gold)
+    expected = {name: x for name, x in expected.items() if not name.endswith("per_second")}
+    demand_same("evaluate --json", json.loads(json.dumps(expected)),
+                {name: shown.get(name) for name in expected})  # fmt: skip
+    certainty = model.calibration(gold)
+    if certainty is not None:
+        demand_same("calibration", certainty.error, shown["expected_calibration_error"])
+
+
+# -- pipelines ----------------------------------------------------------------------------------
+
+
+def _read_conllu(text: str) -> list[Any]:
+    """Return sentences of tokens, each with its words, of CoNLL-U."""
+    sentences = []
+    for block in text.strip("\n").split("\n\n"):
+        tokens: list[Any] = []
+        last = 0
+        for line in block.split("\n"):
+            if line.startswith("#"):
+                continue
+            cells = line.split("\t")
+            if "-" in cells[0]:
+                last = int(cells[0].split("-")[1])
+                tokens.append((cells[1], []))
+            elif int(cells[0]) <= last:
+                tokens[-1][1].append(cells)
+            else:
+                tokens.append((cells[1], [cells]))
+        sentences.append(tokens)
+    return sentences
+
+
+@relation("evaluate: pipelines", PIPELINES, claim="to 1e-9", cost="fit")
+def pipelines(subject: Subject, rng: Rng) -> None:
+    """Scores from text are those of the CoNLL 2018 task, written apart."""
+    from tests.tasks.pipeline.small_treebank import conllu, treebank
+
+    model = subject.fitted(rng, POOL)
+    n, seed = int(rng.integers(1, 4)), int(rng.integers(200))
+    corpus, gold = treebank(n, random_state=seed), _read_conllu(conllu(n, random_state=seed))
+    doc = model(raw_text(corpus))
+    found = model.evaluate(corpus)
+    for name, counts in ud_scores(gold, _read_conllu(doc.to_conllu())).items():
+        shown = [found[name][key] for key in ("correct", "gold", "system")]
+        demand_same(name, list(counts), shown)
+    demand_same("score", found["las"]["f1"], model.score(corpus))
