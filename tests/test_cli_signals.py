@@ -15,7 +15,7 @@ from structlearn.datasets import make_treebank
 WAITING = """
 import sys, time
 from structlearn import cli
-from structlearn.tasks.tagging import {module} as module
+from structlearn.{folder} import {module} as module
 
 before = {place}
 def reached(*arguments, **options):
@@ -86,17 +86,17 @@ def test_while_it_learns(corpus, model, more):
 
 
 @pytest.mark.parametrize(
-    ("module", "place"),
+    ("folder", "module", "place"),
     [
-        ("token_fitting", "module.TokenFitting.problem"),
-        ("model", "module.write_container"),
-        ("model", "sys.modules['os'].fsync"),
-        ("model", "sys.modules['os'].replace"),
+        ("tasks.tagging", "token_fitting", "module.TokenFitting.problem"),
+        ("io", "stored_model", "module.write_container"),
+        ("io", "stored_model", "sys.modules['os'].fsync"),
+        ("io", "stored_model", "sys.modules['os'].replace"),
     ],
 )
-def test_before_and_while_it_saves(corpus, model, module, place):
+def test_before_and_while_it_saves(corpus, model, folder, module, place):
     before = model.read_bytes()
-    program = WAITING.format(module=module, place=place)
+    program = WAITING.format(folder=folder, module=module, place=place)
     train = ["train", "tagger", corpus, "--model", model, "--max-iter", 2, "--quiet"]
     child = start("-c", program, *train)
     interrupted(child, lambda c: c.stdout.readline() == "ready\n")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import struct
 import tracemalloc
-from array import array
 
 import numpy as np
 import pytest
@@ -590,17 +588,3 @@ def test_words_of_a_hidden_markov_model_may_have_line_ends(tmp_path):
     assert again.predict(words) == tagger.predict(words) == [["N", "V", "Z"]]
     assert again.top_features("N", 1) == tagger.top_features("N", 1)
     assert again.top_features("N", 1)[0]["feature"] == "word=a\nb"
-
-
-def test_words_of_a_hidden_markov_model_of_earlier_versions(tmp_path):
-    """They were one text, a word on each line."""
-    path = tmp_path / "m"
-    tagger = Tagger(learner="hmm").fit([[("a", "N"), ("x", "V")]] * 3)
-    tagger.save(path)
-    description, tensors = read_container(path)
-    ends = [0, *array("I", bytes(tensors.pop("emission.ends").data))]
-    text = bytes(tensors["emission.words"].data)
-    lines = b"\n".join(text[a:b] for a, b in itertools.pairwise(ends))
-    tensors["emission.words"] = Tensor("U8", lines)
-    write_container(path, description, tensors)
-    assert structlearn.load(path).predict([["x", "a"]]) == tagger.predict([["x", "a"]])

@@ -243,14 +243,6 @@ def test_words_of_any_kind_are_counted_and_stored(tmp_path):
     loaded = Tagger.load(tmp_path / "model")
     assert answers(loaded, [words]) == answers(tagger, [words])
     assert loaded.top_features() == tagger.top_features()
-    # Earlier versions wrote each word on a line of its own.
-    description, tensors = read_container(tmp_path / "model")
-    tensors = {name: t for name, t in tensors.items() if name != "emission.ends"}
-    lines = [f"w{i}" for i in range(len(words))]
-    tensors["emission.words"] = Tensor("U8", "\n".join(lines).encode())
-    write_container(tmp_path / "earlier", description, tensors)
-    earlier = Tagger.load(tmp_path / "earlier")
-    assert earlier.predict([["w0", "w1"]]) == tagger.predict([words[:2]])
 
 
 AGAIN = """
