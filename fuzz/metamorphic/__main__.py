@@ -11,6 +11,7 @@ from fuzz.metamorphic import (
     evaluation,
     evaluation_models,
     evaluation_trees,
+    images,
     probabilities,
     routes,
     surfaces,
@@ -18,7 +19,7 @@ from fuzz.metamorphic import (
 from fuzz.metamorphic.relation import RELATIONS, run
 
 #: The modules that register relations.
-MODULES = (routes, probabilities, surfaces, evaluation, evaluation_trees, evaluation_models)
+MODULES = (routes, probabilities, surfaces, evaluation, evaluation_trees, evaluation_models, images)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
