@@ -54,7 +54,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         passive-aggressive C 0.3; arow r 100; both and perceptron 6 passes; crf C 10⁴ divided by
         the number of images, tol 10⁻⁷.
     superpixels : int, default=0
-        Give one class each to this many compact regions of an image, or a few less (SLIC; needs
+        Give one class each to about this many compact regions of an image (SLIC; needs
         scikit-image); 0: to every pixel.
     scales : sequence of float, default=(1, 2, 4, 8)
         Standard deviations in pixels of the blurs whose results are features.
