@@ -153,21 +153,23 @@ def fit_quietly(estimator, X, y, **options):
 @KINDS
 def test_sample_weight_scales_the_step(make):
     structure, model, X, y = make(whole=True)
-    weights = np.random.default_rng(2).choice([0.5, 1.0, 2.0], size=len(X))
-    visited = perceptron(model, X, y, 3, sample_weight=weights)
+    weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 2.0], size=len(X))
+    rows = np.flatnonzero(weights)  # examples of weight 0 are absent
+    present = [X[i] for i in rows], [y[i] for i in rows]
+    visited = perceptron(model, *present, 3, sample_weight=weights[rows])
     options = {"shuffle": False, "max_iter": 3}
     estimator = StructuredPerceptron(structure, average=False, **options)
     check(estimator.fit(X, y, sample_weight=weights), model, visited[-1])
     estimator = StructuredPerceptron(structure, **options)
     check(estimator.fit(X, y, sample_weight=weights), model, np.mean(visited, axis=0), atol=1e-12)
 
-    visited = algorithm_41(model, X, y, 3, C=0.8, sample_weight=weights)
+    visited = algorithm_41(model, *present, 3, C=0.8, sample_weight=weights[rows])
     estimator = StructuredSVM(
         structure, solver="sgd", C=0.8, step="constant", average=False, **options
     )
     check(estimator.fit(X, y, sample_weight=weights), model, visited[-1], atol=1e-12)
 
-    visited = decaying(model, X, y, 3, C=0.3, sample_weight=weights)
+    visited = decaying(model, *present, 3, C=0.3, sample_weight=weights[rows])
     estimator = StructuredSVM(structure, solver="sgd", C=0.3, average=False, tol=0.0, **options)
     fit_quietly(estimator, X, y, sample_weight=weights)
     check(estimator, model, visited[-1], atol=1e-11)
