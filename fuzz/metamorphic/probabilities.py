@@ -42,6 +42,7 @@ _NO_SUMS = {
     "estimator, matching": "sums over matchings are #P-hard",
     "estimator, program": "a program has no sums",
     "estimator, constraints": "constraints make a program of the chain, which has no sums",
+    "estimator, weighted bytes": "constraints make a program of the chain, which has no sums",
 }
 _NOT_EXACT = {
     "estimator, grid": "loopy message passing is not exact",

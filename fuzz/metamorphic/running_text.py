@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from fuzz.memory_file import memory_file
-from fuzz.metamorphic.answers import demand_same
+from fuzz.metamorphic.answers import Different, demand_same
 from fuzz.metamorphic.formats import conllu_rows
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import PIPELINES, Subject
+from structlearn.exceptions import FileError
 from structlearn.tasks.pipeline import files as pipeline_files
 
 __all__: list[str] = []
@@ -80,9 +81,16 @@ def text_routes(subject: Subject, rng: Rng) -> None:
         content = gzip.compress(content, mtime=0)
     path, out = memory_file(content), io.BytesIO()
     form = str(rng.choice(("conllu", "json", "text")))
+    wanted = [sentence for said in expected for sentence in said]
+    if form == "text" and any(token.split() != [token] for s in wanted for token in s[0]):
+        try:
+            nlp.label_file(path, out, format=form)
+        except FileError as error:
+            assert "text cannot hold the token" in str(error)
+            return
+        raise Different("text: a token with a blank is written, and nobody could tell it from two")
     with _small_pieces(int(rng.integers(1, 300))):
         nlp.label_file(path, out, format=form)
-    wanted = [sentence for said in expected for sentence in said]
     if form == "conllu":
         found = [[c[1:8] for c in row] for row in conllu_rows(out.getvalue())]
         rows = [

@@ -137,7 +137,16 @@ def _read_csv(text: str, n_given: int) -> list[list[list[str]]]:
 def _read_json(text: str, n_given: int) -> list[list[list[str]]]:
     objects = [json.loads(line) for line in text.splitlines()]
     lists = [[values for name, values in one.items() if name != "tokens"] for one in objects]
-    return [[list(cells) for cells in zip(*one, strict=True)] for one in lists]
+    return [[[*map(_as_cell, cells)] for cells in zip(*one, strict=True)] for one in lists]
+
+
+def _as_cell(value: Any) -> str:
+    """Return a value of a JSON file as other formats write it."""
+    if isinstance(value, dict):
+        return ",".join(f"{name}:{p:.4f}" for name, p in value.items())
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "-" if value is None else value
 
 
 #: Format -> (sentences -> text, text and number of given columns -> what was added to each token).
@@ -265,7 +274,8 @@ def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
         for token in sentence["tokens"]
         for word in token["words"]
     ]
-    demand_same("JSON", confidence, [word["confidence"] for word in words])
+    printed = [{name: round(p, 4) for name, p in row.items()} for row in confidence]
+    demand_same("JSON", printed, [word["confidence"] for word in words], ROUNDING)
 
 
 # -- the workbench ------------------------------------------------------------------------------
