@@ -86,8 +86,9 @@ def text_routes(subject: Subject, rng: Rng) -> None:
         try:
             nlp.label_file(path, out, format=form)
         except FileError as error:
-            assert "text cannot hold the token" in str(error)
-            return
+            if "text cannot hold the token" in str(error):
+                return
+            raise
         raise Different("text: a token with a blank is written, and nobody could tell it from two")
     with _small_pieces(int(rng.integers(1, 300))):
         nlp.label_file(path, out, format=form)
