@@ -8,18 +8,34 @@ import sys
 from pathlib import Path
 
 from fuzz.metamorphic import (
+    documents,
+    enumeration,
     evaluation,
+    evaluation_chunks,
+    evaluation_commands,
     evaluation_models,
     evaluation_trees,
     images,
+    printed,
     probabilities,
     routes,
-    surfaces,
 )
 from fuzz.metamorphic.relation import RELATIONS, run
 
 #: The modules that register relations.
-MODULES = (routes, probabilities, surfaces, evaluation, evaluation_trees, evaluation_models, images)
+MODULES = (
+    routes,
+    probabilities,
+    enumeration,
+    printed,
+    documents,
+    evaluation,
+    evaluation_chunks,
+    evaluation_trees,
+    evaluation_models,
+    evaluation_commands,
+    images,
+)
 #: Draws of a relation by what one takes.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 

@@ -3,16 +3,16 @@
 import random
 
 import pytest
-
-import structlearn
-from structlearn.exceptions import FileError
-from structlearn.io.container import Tensor, read_container, write_container
 from fuzz.campaign import input_of
 from fuzz.cases import CASES
 from fuzz.models import file_targets
 from fuzz.mutation import mutated
 from fuzz.readers import seeds_of, text_targets
 from fuzz.structures import KERNELS, fuzz, fuzz_kernels
+
+import structlearn
+from structlearn.exceptions import FileError
+from structlearn.io.container import Tensor, read_container, write_container
 from tests.tasks.test_matrix import trained
 
 TEXTS = text_targets()
