@@ -1,35 +1,26 @@
-"""Scores of fitted models: `evaluate`, `score`, `calibration` and the command line, recounted."""
+"""Scores of fitted models, `evaluate`, `score` and `calibration`, recounted."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import io
-import json
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import structlearn
-from fuzz.metamorphic.answers import Different, demand_same
+from fuzz.metamorphic.answers import demand_same
 from fuzz.metamorphic.distributions import node_spans, outside_segments
 from fuzz.metamorphic.few_labels import FEW_LABELS
 from fuzz.metamorphic.oracles import chunk_scores as chunking
 from fuzz.metamorphic.oracles import token_scores
 from fuzz.metamorphic.oracles.attachment_scores import attachment_scores
 from fuzz.metamorphic.oracles.bracket_scores import bracket_scores
-from fuzz.metamorphic.oracles.ud_scores import ud_scores
 from fuzz.metamorphic.relation import relation
-from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TEXT_TASKS, Subject
-from structlearn.cli import run
+from fuzz.metamorphic.subjects import ESTIMATORS, TEXT_TASKS, Subject
 from structlearn.exceptions import CapabilityError
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
-from structlearn.text.surface import raw_text
 from structlearn.text.trees import parse_brackets
 
-__all__: list[str] = []
+__all__ = ["POOL", "TASKS", "examples_of"]
 
 Rng = np.random.Generator
 ROUNDING = 1e-9
@@ -38,7 +29,7 @@ TASKS = {**TEXT_TASKS, **FEW_LABELS}
 POOL = 10
 
 
-def _examples(subject: Subject, rng: Rng) -> list[Any]:
+def examples_of(subject: Subject, rng: Rng) -> list[Any]:
     """Return labelled examples; a few labels of tokens are others, or ones that no model knows."""
     examples = subject.draw(rng).X[: int(rng.integers(1, 5))]
     if not isinstance(examples[0][0], tuple) or len(examples[0][0]) > 3:
@@ -125,7 +116,7 @@ def _certainties(model: Any, X: list[Any], gold: list[Any], predicted: list[Any]
 @relation("evaluate", TASKS, claim="to 1e-9")
 def evaluate(subject: Subject, rng: Rng) -> None:
     """`evaluate`, `score` and `calibration` are what scorers written apart make of `predict`."""
-    model, examples = subject.fitted(rng, POOL), _examples(subject, rng)
+    model, examples = subject.fitted(rng, POOL), examples_of(subject, rng)
     X, gold, predicted = _predictions(model, examples)
     expected, found = _expected(model, gold, predicted), model.evaluate(examples)
     demand_same("evaluate", expected, {name: found[name] for name in expected}, ROUNDING)
@@ -149,7 +140,7 @@ _TAGGERS = {
 @relation("evaluate: unknown labels", _TAGGERS, claim="to 1e-9")
 def unknown_labels(subject: Subject, rng: Rng) -> None:
     """Tokens whose gold label is not known count nowhere."""
-    model, examples = subject.fitted(rng, POOL), _examples(subject, rng)
+    model, examples = subject.fitted(rng, POOL), examples_of(subject, rng)
     X, gold, predicted = _predictions(model, examples)
     hidden = [[None if rng.random() < 0.3 else k for k in row] for row in gold]
     hidden[0][0] = gold[0][0]
@@ -209,94 +200,3 @@ def score_of_estimators(subject: Subject, rng: Rng) -> None:
     if total:
         given = [one.tolist() if one.ndim else one.item() for one in gold]
         demand_same("score", right / total, model.score(X, given, sample_weight=weights), ROUNDING)
-
-
-# -- the command line ---------------------------------------------------------------------------
-
-
-@functools.cache
-def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="structlearn-scores-"))
-
-
-@functools.cache
-def _stored(subject: Subject, number: int) -> tuple[Path, Any]:
-    """Return a model file, and the model in it."""
-    path = _folder() / f"{len(list(_folder().iterdir()))}.model"
-    subject.drawn(number).fit().save(path)
-    return path, structlearn.load(path)
-
-
-def _gold_text(model: Any, examples: list[Any]) -> str:
-    if isinstance(model, ConstituencyParser):
-        return "".join(f"{tree}\n" for tree in examples)
-    if isinstance(model, DependencyParser):
-        rows = [
-            [f"{i}\t{w}\t_\t_\t{t}\t_\t{h}\t{r}\t_\t_" for i, (w, t, h, r) in enumerate(x, 1)]
-            for x in examples
-        ]
-    else:
-        rows = [["\t".join(token) for token in x] for x in examples]
-    return "".join("\n".join(lines) + "\n\n" for lines in rows)
-
-
-@relation("evaluate: command line", TASKS, cost="fit")
-def command_line(subject: Subject, rng: Rng) -> None:
-    """`structlearn evaluate --json` prints what `evaluate` and `calibration` give."""
-    path, model = _stored(subject, int(rng.integers(3)))
-    examples = _examples(subject, rng)
-    gold = _folder() / ("gold.conllu" if isinstance(model, DependencyParser) else "gold.txt")
-    gold.write_text(_gold_text(model, examples), encoding="utf-8")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()) as errors:
-        code = run(["evaluate", str(path), str(gold), "--json"])
-    if code:
-        raise Different(f"exit code {code}: {errors.getvalue()[:300]}")
-    shown = json.loads(printed.getvalue())
-    expected = model.evaluate(gold)
-    expected = {name: x for name, x in expected.items() if not name.endswith("per_second")}
-    demand_same("evaluate --json", json.loads(json.dumps(expected)),
-                {name: shown.get(name) for name in expected})  # fmt: skip
-    certainty = model.calibration(gold)
-    if certainty is not None:
-        demand_same("calibration", certainty.error, shown["expected_calibration_error"])
-
-
-# -- pipelines ----------------------------------------------------------------------------------
-
-
-def _read_conllu(text: str) -> list[Any]:
-    """Return sentences of tokens, each with its words, of CoNLL-U."""
-    sentences = []
-    for block in text.strip("\n").split("\n\n"):
-        tokens: list[Any] = []
-        last = 0
-        for line in block.split("\n"):
-            if line.startswith("#"):
-                continue
-            cells = line.split("\t")
-            if "-" in cells[0]:
-                last = int(cells[0].split("-")[1])
-                tokens.append((cells[1], []))
-            elif int(cells[0]) <= last:
-                tokens[-1][1].append(cells)
-            else:
-                tokens.append((cells[1], [cells]))
-        sentences.append(tokens)
-    return sentences
-
-
-@relation("evaluate: pipelines", PIPELINES, claim="to 1e-9", cost="fit")
-def pipelines(subject: Subject, rng: Rng) -> None:
-    """Scores from text are those of the CoNLL 2018 task, written apart."""
-    from tests.tasks.pipeline.small_treebank import conllu, treebank
-
-    model = subject.fitted(rng, POOL)
-    n, seed = int(rng.integers(1, 4)), int(rng.integers(200))
-    corpus, gold = treebank(n, random_state=seed), _read_conllu(conllu(n, random_state=seed))
-    doc = model(raw_text(corpus))
-    found = model.evaluate(corpus)
-    for name, counts in ud_scores(gold, _read_conllu(doc.to_conllu())).items():
-        shown = [found[name][key] for key in ("correct", "gold", "system")]
-        demand_same(name, list(counts), shown)
-    demand_same("score", found["las"]["f1"], model.score(corpus))

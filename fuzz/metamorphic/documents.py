@@ -1,0 +1,160 @@
+"""One probability of a part in documents of pipelines and on the page of the workbench."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from fuzz.metamorphic.answers import Different, demand_same
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.subjects import PIPELINES
+from fuzz.metamorphic.variants import NOT_YET, ONE_TEMPERATURE, Variant, both, calibrated, named
+from structlearn.tasks import DependencyParser, Tagger
+from structlearn.text.corpus import corpus_of
+from structlearn.workbench.labs.text import answer
+from structlearn.workbench.requests import Request
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+ROUNDING = 1e-9
+
+
+@relation(
+    "confidence in documents",
+    both(PIPELINES.values()),
+    claim="to 1e-9",
+    cost="fit",
+    not_claimed={} if ONE_TEMPERATURE else {"pipeline, as fitted, tags": NOT_YET},
+)
+def confidence_in_documents(variant: Variant, rng: Rng) -> None:
+    """Words of a document have the marginals of the pipeline's own taggers and parser."""
+    model, X = variant.model(rng), variant.subject.inputs(rng, int(rng.integers(1, 3)))
+    X = [[word for word in x if not word.startswith("\u200b")] or ["a"] for x in X]
+    doc = model.annotate(X, confidence=True)
+    corpus = corpus_of("doc.conllu", doc.to_conllu().encode(), "conllu")
+    models = model.model_.parts
+    if variant.calibrated or ONE_TEMPERATURE:
+        for name in ("upos", "xpos", "feats"):
+            rows = Tagger.from_model(models[name]).predict_marginals(corpus)
+            for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
+                demand_same(name, p[getattr(word, name)], word.confidence[name], ROUNDING)
+    if models["parser"].has_temperature:
+        parser = DependencyParser.from_model(models["parser"])
+        trees = parser.predict_marginals(corpus, gold_tags=True, least=0.0)
+        for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
+            share = p.get((word.head, word.relation), 0.0)
+            demand_same("head", share, word.confidence["head"], ROUNDING)
+    _demand_written(doc, [word.confidence for word in doc.words])
+
+
+def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
+    """Compare what is written of a document with what its words have."""
+    lines = [line for line in doc.to_conllu(confidence=True).split("\n") if "\t" in line]
+    for line, row in zip(lines, confidence, strict=True):
+        entries = dict(entry.partition("=")[::2] for entry in line.split("\t")[9].split("|"))
+        for name, p in row.items():
+            shown = entries.get(f"{name.capitalize()}Confidence")
+            demand_same(f"written {name}", f"{p:.4f}", shown)
+    words = [
+        word
+        for sentence in json.loads(doc.to_json())["sentences"]
+        for token in sentence["tokens"]
+        for word in token["words"]
+    ]
+    printed = [{name: round(p, 4) for name, p in row.items()} for row in confidence]
+    demand_same("JSON", printed, [word["confidence"] for word in words], ROUNDING)
+
+
+# -- the workbench ------------------------------------------------------------------------------
+
+
+class _Models:
+    """One model, as the workbench asks for it."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def names(self) -> list[str]:
+        """Return its name."""
+        return ["model"]
+
+    def get(self, name: str) -> Any:
+        """Return the model."""
+        return self.model
+
+    def python(self, name: str) -> str:
+        """Return no Python."""
+        return ""
+
+
+def _likeliest(row: Iterable[tuple[str, float]]) -> list[list[Any]]:
+    """Return the five highest probabilities of those that are shown."""
+    shown = sorted((p, name) for name, p in row if p > 5e-4)
+    return [[name, p] for p, name in sorted(shown, key=lambda one: -one[0])[:5]]
+
+
+_TAGGERS = both(s for s in named("tagger") if "chunk" not in s.name)
+_TREES, _NOT_TREES = calibrated(named("parser with tagger"))
+_PIPELINES, _NOT_PIPELINES = calibrated(PIPELINES.values())
+
+
+@relation(
+    "confidence in the workbench: pipelines",
+    _PIPELINES,
+    claim="to 1e-9",
+    cost="pipeline",
+    not_claimed=_NOT_PIPELINES,
+)
+@relation(
+    "confidence in the workbench", {**_TAGGERS, **_TREES}, claim="to 1e-9", not_claimed=_NOT_TREES
+)
+def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
+    """The tables of the page are the marginals."""
+    model, x = variant.model(rng), variant.subject.inputs(rng, 1)[0]
+    words = [word if word.isalpha() and word.isascii() else "fish" for word in x]
+    page = answer(Request({"text": " ".join(words)}), _Models(model))
+    shown = [[name, [[k, p] for k, p in row]] for name, row in page["probabilities"] or ()]
+    if isinstance(model, Tagger):
+        rows = model.predict_marginals([words])[0]
+        _demand_table([(w, r.items()) for w, r in zip(words, rows, strict=True)], shown)
+        tags = page["steps"][0]["shown"]
+        for t, (tag, p) in enumerate(zip(tags["tags"], tags["tag_probabilities"], strict=True)):
+            if p is not None:
+                demand_same("drawn tag", rows[t][tag], p, ROUNDING)
+        return
+    if isinstance(model, DependencyParser):
+        if not model.model_.has_temperature:
+            return
+        rows = model.predict_marginals([words], least=5e-4)[0]
+        _demand_table(_arc_rows(words, rows), shown)
+        return
+    doc = model(" ".join(words), confidence=True)
+    corpus = corpus_of("doc.conllu", doc.to_conllu().encode(), "conllu").subset([0])
+    found = doc.sentences[0].words
+    tags = Tagger.from_model(model.model_.parts["upos"]).predict_marginals(corpus)[0]
+    table = [(word.form, row.items()) for word, row in zip(found, tags, strict=True)]
+    _demand_table(table, shown[: len(found)])
+    sure = [word.confidence["head"] for word in found]
+    arcs = page["steps"][0]["shown"]["arc_probabilities"]
+    demand_same("arcs", [p if p >= 5e-4 else 0.0 for p in sure], arcs, ROUNDING)
+
+
+def _arc_rows(words: list[str], rows: list[dict[Any, float]]) -> list[tuple[str, Any]]:
+    return [
+        (word, [(f"{r} of {words[h - 1]}" if h else r, p) for (h, r), p in row.items()])
+        for word, row in zip(words, rows, strict=True)
+    ]
+
+
+def _demand_table(expected: list[tuple[str, Any]], shown: list[Any]) -> None:
+    demand_same("rows", [name for name, _ in expected], [name for name, _ in shown])
+    for (name, row), (_, cells) in zip(expected, shown, strict=True):
+        wanted = _likeliest(row)
+        demand_same(f"table of {name}", [p for _, p in wanted], [p for _, p in cells], ROUNDING)
+        values = dict(row)
+        if any(abs(values[k] - p) > ROUNDING for k, p in cells) and len(values) == len(list(row)):
+            raise Different(f"names of {name}: {cells}, and {wanted}")

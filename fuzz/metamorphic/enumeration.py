@@ -1,0 +1,169 @@
+"""Tiny inputs: what all outputs add up to is what marginals, entropies and samples say."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from fuzz.metamorphic.answers import Different, demand_same, plain
+from fuzz.metamorphic.distributions import (
+    at_temperature,
+    listing,
+    marginals,
+    parts,
+    temperature,
+    tiny,
+)
+from fuzz.metamorphic.oracles.schemes import is_legal
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, Subject
+from fuzz.metamorphic.summed import (
+    COUNTS,
+    LISTED,
+    NO_SUMS,
+    NOT_EXACT,
+    PAIRS,
+    ROUNDING,
+    WORDLESS,
+    asked_of,
+    in_single_precision,
+    probabilities_of,
+    tells_length,
+)
+from structlearn import MultiLabelClassifier
+from structlearn.tasks import ConstituencyParser, Tagger
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+
+#: Probability that a draw finds frequencies that are too far from right probabilities.
+MISTAKEN = 1e-16
+#: Outputs drawn of an input, and outputs whose probabilities are asked for.
+DRAWS, ASKED = 400, 4
+
+
+@relation(
+    "all outputs",
+    LISTED,
+    claim="to 1e-9",
+    not_claimed={**NO_SUMS, **NOT_EXACT, **PAIRS, **WORDLESS, **COUNTS},
+)
+def all_outputs(subject: Subject, rng: Rng) -> None:
+    """What the k-best list of all outputs adds up to is what the model says."""
+    if (asked := asked_of(subject, rng)) is None:
+        return
+    model, X = asked[0], tiny(*asked, rng)
+    if (every := listing(model, X)) is None:
+        return
+    if len({repr(plain(y)) for y in every.outputs}) < len(every.outputs):
+        raise Different("the same output twice")
+    close = 1e-5 if in_single_precision(model) else ROUNDING
+    if isinstance(model, Tagger):
+        demand_same("number of outputs", _number(model, len(X[0])), len(every.outputs))
+    p, sums = marginals(model, X), every.part_sums(model)
+    for key in p.keys() | sums.keys():
+        if not math.isclose(p.get(key, 0.0), sums.get(key, 0.0), rel_tol=close, abs_tol=close):
+            raise Different(f"marginal: of {key} {p.get(key)}, and the sum {sums.get(key)}")
+    demand_same("entropy", every.entropy, float(model.entropy(X)[0]), close)
+    if "proba" in subject.queries:
+        some = _some(model, len(every.outputs), rng)
+        some = [i for i in some if tells_length(model, X, every.outputs[i])]
+        said = probabilities_of(model, X, [every.outputs[i] for i in some])
+        demand_same("probabilities", every.p[some].tolist(), said, close)
+    if hasattr(model, "structure_"):
+        (scores,) = next(iter(model._score_chunks(model._read(X))))
+        value = model.structure_.log_partition(temperature=temperature(model), **scores)
+        demand_same("log_partition", every.log_partition, float(value), close)
+
+
+@relation("all trees of a pipeline", PIPELINES, claim="to 1e-9", cost="fit")
+def all_trees_of_a_pipeline(subject: Subject, rng: Rng) -> None:
+    """The confidence of a head is the share of the trees (order 2: projective ones) with it."""
+    model = at_temperature(subject, rng)
+    words = [word for word in subject.inputs(rng, 1)[0] if word.strip()][: int(rng.integers(1, 4))]
+    if (every := listing(model, [words])) is None:
+        return
+    sums = every.part_sums(model)
+    for m, word in enumerate(model.annotate([words], confidence=True).words):
+        share = sums.get((m, word.head, word.relation), 0.0)
+        demand_same("head", share, word.confidence["head"], ROUNDING)
+
+
+def _number(tagger: Tagger, length: int) -> int:
+    """Return the number of labellings of a sentence."""
+    labels, scheme = tagger.model_.labels, tagger.model_.training.get("scheme") or "none"
+    if scheme == "none":
+        return min(len(labels), tagger.candidates or len(labels)) ** length
+    return sum(is_legal(y, scheme) for y in itertools.product(labels, repeat=length))
+
+
+def _some(model: Any, n: int, rng: Rng) -> list[int]:
+    """Return the numbers of some outputs; of constituency parsers, which rank, the first ones."""
+    if isinstance(model, ConstituencyParser):
+        return list(range(min(n, ASKED)))
+    return sorted({0, n - 1, *rng.integers(n, size=ASKED).tolist()})
+
+
+@relation(
+    "samples",
+    LISTED,
+    claim=f"P(mistaken) < {MISTAKEN:g}",
+    not_claimed={**NO_SUMS, **NOT_EXACT, **PAIRS},
+)
+def samples(subject: Subject, rng: Rng) -> None:
+    """Draws are outputs, as frequent as they are probable.
+
+    For N draws and the frequency f of what has probability p, P(N · KL(f, p) > t) < 2 exp(−t)
+    (Chernoff), whatever the numbers are.
+    """
+    if (asked := asked_of(subject, rng)) is None:
+        return
+    model, X = asked[0], tiny(*asked, rng)
+    if (every := listing(model, X)) is None:
+        return
+    drawn = model.sample(X, n=DRAWS, random_state=int(rng.integers(2**31)))[0]
+    counts = Counter(repr(plain(y)) for y in drawn)
+    expected: dict[Any, float] = {}
+    frequency: Counter[Any] = Counter()
+    for output, p in zip(every.outputs, every.p.tolist(), strict=True):
+        name = repr(plain(output))
+        times = counts.pop(name, 0)
+        for key in {name, *parts(model, output)}:
+            expected[key] = expected.get(key, 0.0) + p
+            frequency[key] += times
+    if counts:
+        raise Different(f"no output: {min(counts)[:200]} was drawn")
+    most = math.log(2 * len(expected) / MISTAKEN)
+    for key, p in expected.items():
+        if DRAWS * _divergence(frequency[key] / DRAWS, p) > most:
+            raise Different(f"too often or too rarely: {key} {frequency[key]} times, p = {p:.4g}")
+
+
+@relation(
+    "labels: marginals",
+    {k: s for k, s in ESTIMATORS.items() if s.queries == ("predict", "proba")},
+    claim="to 1e-9",
+)
+def label_marginals(subject: Subject, rng: Rng) -> None:
+    """Several labels at once: P(label) is the sum over all of their combinations."""
+    classifier: MultiLabelClassifier = subject.fitted(rng)
+    X = subject.inputs(rng, 1)
+    inner = classifier.estimator_
+    every = listing(inner, classifier.as_examples(X))
+    names = inner.classes_.tolist()
+    sums = every.part_sums(inner)
+    p = [sums.get((k, names.index(1)), 0.0) for k in range(len(classifier.classes_))]
+    demand_same("P(label)", p, classifier.predict_proba(X)[0].tolist(), ROUNDING)
+    demand_same("predict", every.outputs[0].tolist(), classifier.predict(X)[0].tolist())
+
+
+def _divergence(f: float, p: float) -> float:
+    """Return the divergence of a frequency from a probability, at least as large as it is."""
+    p = min(max(p, 1e-12), 1 - 1e-12)  # probabilities themselves are rounded
+    terms = ((f, p), (1 - f, 1 - p))
+    return sum(a * math.log(a / b) for a, b in terms if a > 0)
