@@ -94,7 +94,7 @@ def test_adagrad_nears_the_optimum():
 @KINDS
 def test_sample_weight(make):
     structure, model, X, y = make(whole=False)
-    weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 2.0], size=len(X))
+    weights = np.random.default_rng(2).choice([0.25, 0.5, 1.0, 2.0], size=len(X))
     options = {"shuffle": False, "max_iter": 3, "average": False}
     cases = [
         (PassiveAggressive(structure, C=0.1, **options), passive_aggressive, {"C": 0.1}),

@@ -153,7 +153,7 @@ def fit_quietly(estimator, X, y, **options):
 @KINDS
 def test_sample_weight_scales_the_step(make):
     structure, model, X, y = make(whole=True)
-    weights = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 2.0], size=len(X))
+    weights = np.random.default_rng(2).choice([0.25, 0.5, 1.0, 2.0], size=len(X))
     visited = perceptron(model, X, y, 3, sample_weight=weights)
     options = {"shuffle": False, "max_iter": 3}
     estimator = StructuredPerceptron(structure, average=False, **options)

@@ -213,12 +213,12 @@ def test_weights_of_examples(task, learner, tmp_path):
 )
 def test_a_weight_of_two_is_the_example_twice(task, learner):
     """At the optimum of a convex objective, where repetition changes nothing else."""
-    it = TASKS[task]
-    few, n = it.examples[:3], 3
+    it, n = TASKS[task], 3
+    few = [example for example in it.examples[:n] for _ in range(2)]
     options = {**it.convex, "tol": 1e-3, "max_iter": 3000}
     bounds = []  # of the optimum: the objective reached, and that less the proven gap
-    for weight in (np.ones(2 * n), np.repeat([2.0, 0.0], n), np.repeat([1.0, 0.0], n)):
-        last = it.make(learner, **options).fit(few + few, sample_weight=weight).history_[-1]
+    for weight in (np.ones(2 * n), np.tile([2.0, 0.0], n), np.tile([1.0, 0.0], n)):
+        last = it.make(learner, **options).fit(few, sample_weight=weight).history_[-1]
         assert 0 <= last["gap"] <= 1e-3 * last["objective"]
         bounds.append((last["objective"] - last["gap"], last["objective"]))
     twice, heavy, plain = bounds

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing
 
 from .. import _core
 from ..features.arrays import as_floats
@@ -288,6 +287,8 @@ def with_present(
     assert weights is not None
     if weights.all():
         return prepare(X, y, weights)
+    from sklearn.utils import _safe_indexing  # commands do without it
+
     at = np.flatnonzero(weights)
     try:
         return prepare(_safe_indexing(X, at), _safe_indexing(y, at), weights[at])
