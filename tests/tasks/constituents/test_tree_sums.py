@@ -168,3 +168,12 @@ def test_refusals(parser):
             parser.predict_kbest([FEW[0]], wrong)
     with pytest.raises(ValueError, match="sentence 1 has no tags"):
         parser.predict_marginals([["a", "b"]])
+
+
+def test_a_sentence_that_the_grammar_does_not_derive_has_no_marginals():
+    """Unknown tags may be any: of three words there is no tree either way."""
+    parser = ConstituencyParser("pcfg", gold_tags=True).fit(["(S (NP (N a)) (VP (V b)))"] * 2)
+    unknown = [(word, "X") for word in "xyz"]
+    assert parser.predict_marginals([unknown, unknown[:2]])[0] == {}
+    assert parser.predict_proba([unknown]) == [0.0]
+    assert parser.entropy([unknown]) == [0.0]

@@ -117,8 +117,8 @@ class TreebankGrammar:
     def marginals(self, words: list[str], tags: list[str]) -> dict[tuple[int, int, str], float]:
         """Return P(a node of this category covers this span) by (begin, end, category)."""
         n, m = len(words), len(self.symbols)
-        scores = {**self._scores_of(tags), "span": np.zeros((n, n + 1, m))}
         try:
+            scores = {**self._scores_of(tags), "span": np.zeros((n, n + 1, m))}
             p = self._structure.marginals(**scores)["span"]
         except InfeasibleError:
             return {}
