@@ -204,7 +204,7 @@ def loopy(subject: Callable[[Rng], Model], rng: Rng) -> None:
     other, q = it.structure.loopy_infer(temperature=temperature, **it.scores)
     top = it.values.max()
     right = top + temperature * np.log(np.exp((it.values - top) / temperature).sum())
-    demand_close("elimination", float(right), value, it.slack)
+    demand_close("elimination", float(right), value, it.slack + 1e-12 * temperature)
     demand_close("value", value, other, 1e-6 * max(it.size, temperature))
     for name in p:
         apart = float(np.abs(p[name] - q[name]).max(initial=0.0))
