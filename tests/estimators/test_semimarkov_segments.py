@@ -202,6 +202,20 @@ def test_refusals(width, change, message):
         CRF("semimarkov" if width is None else SemiMarkov(width)).fit(X, y)
 
 
+@pytest.mark.parametrize("empty", [[], np.zeros((0, 3, 4)), {"segment": np.zeros((0, 3, 4))}])
+def test_an_array_without_positions_has_no_segments(empty):
+    """As other sequences without positions; it is refused in training alone."""
+    X, y = draw_segments(4)
+    model = CRF(SemiMarkov(3)).fit(X, y)
+    given = [X[0], empty, X[1]]
+    assert model.predict(given) == [*model.predict(X[:1]), [], *model.predict(X[1:2])]
+    assert model.predict_kbest(given)[1] == [(0.0, [])]
+    marginals = model.predict_marginals(given)
+    assert [p.shape for p in marginals] == [(len(X[0]), 3, 3), (0, 3, 3), (len(X[1]), 3, 3)]
+    assert model.entropy(given)[1] == 0.0
+    assert model.predict_proba(given)[1] == 1.0
+
+
 def test_a_name_needs_examples_to_go_by():
     X, y = draw_segments(4)
     flat = [x.reshape(-1, 4) for x in X]

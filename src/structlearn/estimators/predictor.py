@@ -381,7 +381,7 @@ def _has_no_rows(example: Any, block: str) -> bool:
     if isinstance(example, (list, tuple)):
         return not example
     shape: tuple[int, ...] = getattr(example, "shape", None) or ()
-    return len(shape) == 2 and shape[0] == 0
+    return len(shape) in (2, 3) and shape[0] == 0  # three axes: segments by start and length
 
 
 def chunks(n: int) -> Iterator[range]:
