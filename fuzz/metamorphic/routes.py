@@ -11,6 +11,8 @@ from fuzz.metamorphic.answers import Refusal, ask, demand_same
 from fuzz.metamorphic.queries import QUERIES
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TASKS, Subject
+from structlearn.estimators.preparation import kind_of_structure
+from structlearn.structures import Chain, SemiMarkov
 
 __all__: list[str] = []
 
@@ -39,19 +41,41 @@ def one_by_one(subject: Subject, rng: Rng) -> None:
     demand_same(name, ask(lambda: QUERIES[name](model, X)), _joined(alone))
 
 
-@relation("empty inputs put in", {k: v for k, v in {**TASKS, **PIPELINES}.items() if k != "images"})
+def _is_sequence(subject: Subject) -> bool:
+    """Tell whether the inputs of an estimator are sequences, which may have no positions."""
+    if "kbest" not in subject.queries:
+        return False
+    given = subject.drawn(0).estimator.get_params().get("structure", "chain")
+    kind: Any = kind_of_structure(given)
+    kind = getattr(kind, "structure", kind)
+    return issubclass(kind if isinstance(kind, type) else type(kind), (Chain, SemiMarkov))
+
+
+def _without_positions(x: Any) -> Any:
+    """Return an input of the same kind that has no positions; of text a list of no words."""
+    if isinstance(x, dict):
+        return {name: block[:0] for name, block in x.items()}
+    return x[:0] if hasattr(x, "shape") else []
+
+
+@relation(
+    "empty inputs put in",
+    {
+        **{k: v for k, v in {**TASKS, **PIPELINES}.items() if k != "images"},
+        **{k: v for k, v in ESTIMATORS.items() if _is_sequence(v)},
+    },
+)
 def with_empty_inputs(subject: Subject, rng: Rng) -> None:
     """Empty sentences between others change no other answer, and have an answer each."""
     model, X = subject.fitted(rng), subject.inputs(rng, int(rng.integers(1, 4)))
     name = _query(subject, rng, without=("sample",))
-    places = sorted(int(i) for i in rng.integers(len(X) + 1, size=int(rng.integers(1, 3))))
-    mixed = list(X)
-    for offset, place in enumerate(places):
-        mixed.insert(place + offset, [])
-    answers = ask(lambda: QUERIES[name](model, mixed))
+    mixed = [(x, True) for x in X]
+    for place in rng.integers(len(X) + 1, size=int(rng.integers(1, 3))).tolist():
+        mixed.insert(place, (_without_positions(X[0]), False))
+    answers = ask(lambda: QUERIES[name](model, [x for x, _ in mixed]))
     if not isinstance(answers, Refusal):
         demand_same(f"{name}: number of answers", len(answers), len(mixed))
-        answers = [a for a, x in zip(answers, mixed, strict=True) if len(x)]
+        answers = [a for a, (_, filled) in zip(answers, mixed, strict=True) if filled]
     demand_same(name, ask(lambda: QUERIES[name](model, X)), answers)
 
 
