@@ -20,7 +20,7 @@ from structlearn import (
     StructuredSVM,
 )
 
-__all__: list[str] = []
+__all__ = ["COUNTING", "PLAIN", "draw_learner"]
 
 Rng = np.random.Generator
 Subject = Callable[[Rng], Examples]
@@ -44,7 +44,8 @@ COUNTING: tuple[tuple[Any, Options], ...] = (
 NOT_COUNTING = "steps go by the number of the examples"
 
 
-def _learner(rng: Rng, it: Examples, among: Any, **options: Any) -> tuple[Any, Options]:
+def draw_learner(rng: Rng, it: Examples, among: Any, **options: Any) -> tuple[Any, Options]:
+    """Draw an online learner that takes the examples in their order: its class and options."""
     make, own = among[int(rng.integers(len(among)))]
     average = bool(rng.random() < 0.5)
     return make, {"structure": it.structure, "shuffle": False, "average": average, **own, **options}
@@ -59,14 +60,23 @@ def _classes(it: Examples) -> Options:
     return {"classes": names} if names else {}
 
 
+def _some_weights(rng: Rng, it: Examples) -> Any:
+    """Draw weights, some of them 0, that leave every class to `fit`, which is told of none."""
+    weights = rng.integers(0, 3, size=len(it)).astype(float)
+    labels = [set(labels_of(y)) for y in it.y]
+    for name in sorted(set().union(*labels)):
+        rows = [i for i, some in enumerate(labels) if name in some]
+        weights[rows[0]] += not weights[rows].any()
+    weights[0] += not weights.any()
+    return weights
+
+
 @relation("partial_fit k times = fit of k passes", EXAMPLES, cost="fit")
 def calls(subject: Subject, rng: Rng) -> None:
     """k calls on the same data are fit(max_iter=k, shuffle=False)."""
     it = subject(rng)
-    make, options = _learner(rng, it, (*PLAIN, *COUNTING))
-    weights = None if rng.random() < 0.5 else rng.integers(0, 3, size=len(it)).astype(float)
-    if weights is not None:
-        weights[0] = 1.0
+    make, options = draw_learner(rng, it, (*PLAIN, *COUNTING))
+    weights = None if rng.random() < 0.5 else _some_weights(rng, it)
     k = int(rng.integers(1, 6))
     going = make(**options)
     for _ in range(k):
@@ -83,7 +93,7 @@ def calls(subject: Subject, rng: Rng) -> None:
 def in_order(subject: Subject, rng: Rng) -> None:
     """One pass over k copies of the data, one after another, is k passes."""
     it = subject(rng)
-    make, options = _learner(rng, it, PLAIN)
+    make, options = draw_learner(rng, it, PLAIN)
     k = int(rng.integers(2, 5))
     several = it.rows(list(range(len(it))) * k)
     _same("weights", several.fit(make(**options, max_iter=1)), it.fit(make(**options, max_iter=k)))
@@ -101,7 +111,7 @@ def in_order(subject: Subject, rng: Rng) -> None:
 def in_batches(subject: Subject, rng: Rng) -> None:
     """Calls on parts of the data are one pass over the whole."""
     it = subject(rng)
-    make, options = _learner(rng, it, PLAIN)
+    make, options = draw_learner(rng, it, PLAIN)
     cut = int(rng.integers(1, len(it)))
     going = make(**options)
     for part in (it.rows(range(cut)), it.rows(range(cut, len(it)))):
@@ -113,9 +123,46 @@ def in_batches(subject: Subject, rng: Rng) -> None:
 def without(subject: Subject, rng: Rng) -> None:
     """An example of weight 0 is as good as none: no step, no share of the average."""
     it = subject(rng)
-    make, options = _learner(rng, it, (*PLAIN, *COUNTING), max_iter=int(rng.integers(1, 5)))
+    make, options = draw_learner(rng, it, (*PLAIN, *COUNTING), max_iter=int(rng.integers(1, 5)))
     options |= {"shuffle": bool(rng.random() < 0.5), "random_state": 0}
     demand_absence(rng, it, lambda: make(**options))
+
+
+#: Learners, what makes up for weights a times as large as a power of a, and which power of a the
+#: weights of the model then are.
+MADE_UP: tuple[tuple[Any, Options, dict[str, int], int], ...] = (
+    (StructuredPerceptron, {}, {}, 1),
+    (PassiveAggressive, {"C": 0.1}, {"C": -1}, 0),
+    (PassiveAggressive, {"C": 1.0, "loss": "squared_hinge"}, {"C": -1}, 0),
+    (AROW, {"r": 0.5}, {"r": 1}, 0),
+    (StructuredSVM, {"solver": "sgd", "C": 0.3, "tol": 0}, {"C": -1}, 0),
+    (CRF, {"solver": "sgd", "C": 1.0, "tol": 0}, {"C": -1}, 0),
+    (AdaGrad, {"C": 0.3, "tol": 0}, {"C": -1, "delta": 1}, 0),
+)
+
+
+@relation(
+    "weights scaled, online",
+    EXAMPLES,
+    cost="fit",
+    not_claimed={"sgd of constant steps": "the steps go by the weights, what is forgotten by C"},
+)
+def scaled(subject: Subject, rng: Rng) -> None:
+    """Weights a times as large, a power of 2: C, r or δ makes up for it, or the model is as large.
+
+    A weight that a step forgets is made up for all the same.
+    """
+    it = subject(rng)
+    make, own, powers, size = MADE_UP[int(rng.integers(len(MADE_UP)))]
+    options = {"structure": it.structure, "shuffle": False, "max_iter": int(rng.integers(1, 5)),
+               "average": bool(rng.random() < 0.5)}  # fmt: skip
+    a, weights = float(rng.choice((0.25, 0.5, 2.0, 8.0))), rng.uniform(0.2, 3.0, size=len(it))
+    one, other = make(**options, **own), make(**options, **own)
+    for name, power in powers.items():
+        setattr(other, name, getattr(one, name, 1.0) * a**power)
+    plain_fit, found = it.fit(one, sample_weight=weights), it.fit(other, sample_weight=a * weights)
+    expected = {name: block * a**size for name, block in weights_of(plain_fit).items()}
+    demand_same(f"{make.__name__}: weights", plain(expected), plain(weights_of(found)))
 
 
 @relation(
@@ -127,7 +174,7 @@ def without(subject: Subject, rng: Rng) -> None:
 def warm(subject: Subject, rng: Rng) -> None:
     """Without averages a warm start goes on."""
     it = subject(rng)
-    make, options = _learner(rng, it, PLAIN[:1])
+    make, options = draw_learner(rng, it, PLAIN[:1])
     options["average"] = False
     first, second = (int(rng.integers(1, 4)) for _ in range(2))
     going = it.fit(make(**options, max_iter=first, warm_start=True))

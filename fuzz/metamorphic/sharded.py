@@ -11,7 +11,9 @@ import numpy as np
 from sklearn.base import clone
 
 from fuzz.metamorphic.answers import Different, demand_same, plain
+from fuzz.metamorphic.examples import EXAMPLES, Examples, weights_of
 from fuzz.metamorphic.model_files import demand_same_file, precisions, stored
+from fuzz.metamorphic.passes import COUNTING, PLAIN, draw_learner
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import ESTIMATORS, TASKS, Drawn, Subject
 from structlearn import distributed
@@ -185,6 +187,26 @@ def convex_over_shards(subject: Subject, rng: Rng) -> None:
         raise Different(f"objectives: {one} with a gap of {gap}, {other} with one of {other_gap}")
     if max(gap / one, other_gap / other) > 1.001 * TOLERANCE:
         raise Different(f"gaps: {gap} of {one}, {other_gap} of {other}: not the tolerance")
+
+
+@relation("copies in shards = one machine", EXAMPLES, claim="to 1e-9", cost="fit")
+def copies_in_shards(subject: Callable[[Rng], Examples], rng: Rng) -> None:
+    """Shards of the same examples make the same steps: their mean is what one machine learns.
+
+    Steps that go by the number of the examples do so by C times it.
+    """
+    it = subject(rng)
+    number = int(rng.integers(len(PLAIN) + len(COUNTING)))
+    among = (*PLAIN, *COUNTING)[number : number + 1]
+    make, options = draw_learner(rng, it, among, max_iter=int(rng.integers(1, 5)))
+    n_shards = int(rng.integers(1, 5))
+    several = it.rows(list(range(len(it))) * n_shards)
+    one, other = make(**options), make(**options)
+    if number >= len(PLAIN):
+        other.set_params(C=other.C / n_shards)
+    found = _fit(Drawn(other, several.X, several.y), n_shards=n_shards)
+    expected = plain(weights_of(it.fit(one)))
+    demand_same(f"{make.__name__}: weights", expected, plain(weights_of(found)), 1e-9)
 
 
 IN_ORDER = {
