@@ -23,13 +23,13 @@ Subject = Callable[[Rng], Batch]
 Tensor = torch.Tensor
 
 
-def _function(batch: Batch, query: str) -> Callable[[Tensor], Tensor]:
-    """Return a query as a function of the main block, a row for each example."""
+def _function(batch: Batch, query: str, name: str) -> Callable[[Tensor], Tensor]:
+    """Return a query as a function of one block, a row for each example."""
     main = batch.structure.label_block
     given: dict[str, Any] = {"lengths": batch.lengths, "temperature": batch.temperature}
 
     def ask(block: Tensor) -> Tensor:
-        scores = {**batch.scores, main: block}
+        scores = {**batch.scores, name: block}
         if query == "loss":
             return structured_loss(batch.structure, scores, batch.gold(), margin=batch.margin,
                                    **given)  # fmt: skip
@@ -47,34 +47,37 @@ def _function(batch: Batch, query: str) -> Callable[[Tensor], Tensor]:
     claim="to rounding",
 )
 def transforms(subject: Subject, rng: Rng) -> None:
-    """func.grad, jvp, vjp, jacrev, jacfwd and forward mode against reverse mode."""
+    """func.grad, jvp, vjp, jacrev, jacfwd and forward mode against reverse mode, block by block."""
     batch = subject(rng)
     batch = replace(batch, temperature=float(rng.choice(TEMPERATURES)))
     query = str(rng.choice(("loss", "value", "entropy", "parts")))
     how = str(rng.choice(("grad", "jvp", "vjp", "jacrev", "jacfwd", "forward mode")))
-    ask, main = _function(batch, query), batch.main
-    leaf = main.clone().requires_grad_()
-    answer = ask(leaf)
+    name = str(rng.choice(list(batch.scores)))
+    ask, block = _function(batch, query, name), batch.scores[name]
+    leaf = block.clone().requires_grad_()
+    answer = value = ask(leaf)
     weights = torch.from_numpy(rng.normal(size=answer.shape))
     (wanted,) = torch.autograd.grad((answer * weights).sum(), leaf, retain_graph=True)
-    line = torch.from_numpy(rng.normal(size=main.shape))
+    line = torch.from_numpy(rng.normal(size=block.shape))
     slope = (wanted * line).sum()
     if how == "grad":
-        found = torch.func.grad(lambda x: (ask(x) * weights).sum())(main)
+        found = torch.func.grad(lambda x: (ask(x) * weights).sum())(block)
     elif how == "vjp":
-        found = torch.func.vjp(ask, main)[1](weights)[0]
+        value, back = torch.func.vjp(ask, block)
+        found = back(weights)[0]
     elif how in ("jvp", "forward mode"):
         if how == "jvp":
-            bends = torch.func.jvp(ask, (main,), (line,))[1]
+            value, bends = torch.func.jvp(ask, (block,), (line,))
         else:
             with forward_ad.dual_level():
-                bends = forward_ad.unpack_dual(ask(forward_ad.make_dual(main, line))).tangent
+                value, bends = forward_ad.unpack_dual(ask(forward_ad.make_dual(block, line)))
         wanted, found = slope, (bends * weights).sum()
     else:
-        jacobian = (torch.func.jacrev if how == "jacrev" else torch.func.jacfwd)(ask)(main)
+        jacobian = (torch.func.jacrev if how == "jacrev" else torch.func.jacfwd)(ask)(block)
         found = torch.tensordot(weights, jacobian, dims=weights.dim())
     curved = query in ("entropy", "parts")
-    close = 1e-10 * (1 + size_of(batch)) * main[0].numel() * (100 if curved else 1)
+    close = 1e-10 * (1 + size_of(batch)) * batch.main[0].numel() * (100 if curved else 1)
+    demand_tensors(f"{how} of {query}", {"value": answer}, {"value": value}, close)
     demand_tensors(f"{how} of {query}", {"slope": wanted}, {"slope": found}, close)
 
 

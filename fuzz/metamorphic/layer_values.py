@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 
 import torch
-from fuzz.metamorphic.answers import Different
-from fuzz.metamorphic.padded import BATCHES, QUERIES, TEMPERATURES, Batch, ask, demand_tensors
+from fuzz.metamorphic.answers import Different, demand_same, plain
+from fuzz.metamorphic.padded import (
+    BATCHES,
+    IGNORE,
+    QUERIES,
+    TEMPERATURES,
+    Batch,
+    ask,
+    demand_tensors,
+)
 from fuzz.metamorphic.relation import relation
 from structlearn.losses import StructuredLoss
 from structlearn.torch import (
@@ -48,6 +56,25 @@ def _loss(batch: Batch, scores: dict[str, Tensor] | None = None, **options: Any)
                            batch.gold(), lengths=batch.lengths, **given)  # fmt: skip
 
 
+def _parts(batch: Batch, y: Any) -> Any:
+    """Return an output of a structure as lists: labels, heads, labelled segments or spans."""
+    if isinstance(y, list):
+        return sorted(part for part in y if part[2] or "segment" in batch.scores)
+    return [list(row) for row in (y if isinstance(y, tuple) else (y,))]
+
+
+def _read(batch: Batch, rows: list[Tensor]) -> Any:
+    """Return an output of tensors as lists, up to where nothing is."""
+    if "span" in batch.scores:
+        return [[*place, int(rows[0][tuple(place)])] for place in (rows[0] > 0).nonzero().tolist()]
+    lists = [[k for k in row.tolist() if k != IGNORE] for row in rows]
+    if "segment" not in batch.scores:
+        return lists
+    starts = [t for t, k in enumerate(lists[0]) if k >= 0]
+    ends = [*starts[1:], len(lists[0])]
+    return [[s, e, lists[0][s]] for s, e in zip(starts, ends, strict=True)]
+
+
 @relation("tensors = structures", BATCHES, claim="to rounding; outputs bit for bit")
 def as_structures(subject: Subject, rng: Rng) -> None:
     """Each row as the structure itself answers it, with NumPy's arrays."""
@@ -61,8 +88,11 @@ def as_structures(subject: Subject, rng: Rng) -> None:
         if query == "entropy":
             right: dict[str, Any] = {"entropy": batch.structure.entropy(temperature=heat, **one)}
         elif query == "kbest":
-            ranked = [value for value, _ in batch.structure.kbest(3, **one)]
-            right = {"value": [*ranked, *[-np.inf] * (3 - len(ranked))]}
+            ranked = batch.structure.kbest(3, **one)
+            right = {"value": [*(value for value, _ in ranked), *[-np.inf] * (3 - len(ranked))]}
+            for rank, (_, y) in enumerate(ranked):
+                rows = [found[name][b, rank] for name in found if name != "value"]
+                demand_same("kbest: output", plain(_parts(batch, y)), _read(batch, rows))
         else:
             value, parts = batch.structure.infer(temperature=batch.temperature, **one)
             right = {"value": value}
@@ -75,6 +105,16 @@ def as_structures(subject: Subject, rng: Rng) -> None:
         demand_tensors(query, got, wanted, 1e4 * close if query == "entropy" else close)
 
 
+def _cost(batch: Batch, rng: Rng) -> Any:
+    """Draw a cost: a name, or a table δ(gold, label) that is not symmetric."""
+    names = ("hamming", "hamming-mean", "table")
+    cost = str(
+        rng.choice(names if batch.main.dim() > 3 or "arc" not in batch.scores else names[:2])
+    )
+    n = batch.main.shape[-1]
+    return rng.uniform(size=(n, n)) * (1 - np.eye(n)) if cost == "table" else cost
+
+
 @relation(
     "losses of tensors = losses of structures",
     {name: BATCHES[name] for name in BATCHES if name != "constituents"},
@@ -84,8 +124,9 @@ def as_structures(subject: Subject, rng: Rng) -> None:
 def losses(subject: Subject, rng: Rng) -> None:
     """The loss of each row and its gradient, by the library's own loss."""
     batch = subject(rng)
-    loss = StructuredLoss(margin=batch.margin, temperature=batch.temperature)
-    answers = ask(batch, "loss")["loss"]
+    cost = _cost(batch, rng)
+    loss = StructuredLoss(cost, margin=batch.margin, temperature=batch.temperature)
+    answers = _loss(batch, cost=cost if isinstance(cost, str) else torch.from_numpy(cost))
     close = 1e-11 * (size_of(batch) + batch.margin * batch.main.shape[1] + batch.temperature)
     for b, n in enumerate(batch.lengths.tolist()):
         y: Any = tuple(t[b, :n].numpy() for t in batch.y)

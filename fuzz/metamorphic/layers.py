@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import torch
-from fuzz.metamorphic.padded import BATCHES, LONG, QUERIES, Batch, ask, demand_tensors
+from fuzz.metamorphic.padded import BATCHES, IGNORE, LONG, QUERIES, Batch, ask, demand_tensors
 from fuzz.metamorphic.relation import relation
 
 __all__: list[str] = []
@@ -17,9 +17,6 @@ __all__: list[str] = []
 Rng = np.random.Generator
 Subject = Callable[[Rng], Batch]
 Tensor = torch.Tensor
-
-#: What stands in outputs where nothing is.
-IGNORE = -100
 
 
 def _query(rng: Rng) -> str:

@@ -13,7 +13,7 @@ from fuzz.metamorphic.answers import Different
 from structlearn.structures import Arborescence, Chain, Constituency, SemiMarkov, Structure
 from structlearn.torch import argmax, entropy, infer, kbest, structured_loss
 
-__all__ = ["BATCHES", "LONG", "QUERIES", "Batch", "ask", "demand_tensors"]
+__all__ = ["BATCHES", "IGNORE", "LONG", "QUERIES", "Batch", "ask", "demand_tensors"]
 
 Rng = np.random.Generator
 Tensor = torch.Tensor
@@ -21,6 +21,8 @@ Tensor = torch.Tensor
 #: Which axes of a block grow with the length, the batch's being the first.
 LONG = {"label": (1,), "segment": (1,), "arc": (1, 2), "span": (1, 2)}
 TEMPERATURES = (0.5, 1.0, 3.0)
+#: What stands in outputs where nothing is.
+IGNORE = -100
 QUERIES = ("loss", "gradient", "infer", "argmax", "kbest", "entropy")
 
 
@@ -117,7 +119,8 @@ def _drawn(kind: str) -> Callable[[Rng], Batch]:
         other = {k: torch.where(v.isinf(), v, torch.from_numpy(rng.normal(size=v.shape)))
                  for k, v in scores.items()}  # fmt: skip
         y = argmax(structure, other, lengths=lengths)
-        margin, temperature = float(rng.choice((0.0, 1.0))), float(rng.choice((0.0, *TEMPERATURES)))
+        margin = float(rng.choice((0.0, 1.0, 0.6)))
+        temperature = float(rng.choice((0.0, *TEMPERATURES)))
         return Batch(structure, scores, lengths, y if isinstance(y, tuple) else (y,), shared,
                      margin, temperature)  # fmt: skip
 

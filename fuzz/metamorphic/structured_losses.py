@@ -1,4 +1,4 @@
-"""The one loss: costs and margins scaled, losses in order, unknown labels as masks."""
+"""The one loss: added up, with costs and margins scaled, in order, unknown labels as masks."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ Parts = dict[str, Any]
 PLACED = ("classes", "chains of order 0", "chains of order 1", "chains of order 2",
           "chains of order 3", "trees", "graphs", "grids", "enumeration")  # fmt: skip
 LABELLED = (*PLACED, "segments", "projective arcs", "arcs", "spans")
+#: Lists of all outputs have as many at most.
+MOST = 60
 
 
 def _drawn(subject: Subject, rng: Rng) -> tuple[Instance, Any] | None:
@@ -94,6 +96,40 @@ def costs_scaled(subject: Subject, rng: Rng) -> None:
             demand_close(
                 f"gradient of {name}", apart, 0.0, blur * max(1, np.abs(part).max(initial=0))
             )
+
+
+@relation(
+    "loss = all outputs added up",
+    {name: STRUCTURES[name] for name in PLACED},
+    claim="to rounding",
+)
+def added_up(subject: Subject, rng: Rng) -> None:
+    """max, or ε log Σ exp, of score(z) + γ Σ δ(gold label, label of z), less the gold score."""
+    if (drawn := _drawn(subject, rng)) is None or drawn[0].large:
+        return
+    it, y = drawn
+    if not 0 < (number := it.structure.count(**it.scores)) <= MOST:
+        return
+    n, margin = _n_labels(it), float(rng.choice((0.3, 1.0)))
+    table = np.abs(rng.normal(size=(n, n)))
+    temperature = float(rng.choice((0.0, *TEMPERATURES)))
+    ranked = it.structure.kbest(number + 1, **it.scores)
+    costs = [table[np.ravel(y), np.ravel(z)].sum() for _, z in ranked]
+    raised = np.array([value for value, _ in ranked]) + margin * np.array(costs)
+    right = top = raised.max()
+    if temperature:
+        right = top + temperature * np.log(np.exp((raised - top) / temperature).sum())
+    loss, gradient = _loss(it, y, LabelCost(table), margin, temperature)
+    gold = float(it.structure.score(y, **it.scores))
+    close = _close(it, margin * _most(it, y, float(table.max())), temperature)
+    demand_close("loss", float(right) - gold, loss, close)
+    if temperature and (blur := 10 * it.blur(temperature)) < 0.01:
+        label = np.zeros(it.scores["label"].shape).reshape(-1, n)
+        for p, (_, z) in zip(np.exp((raised - right) / temperature), ranked, strict=True):
+            label[np.arange(len(label)), np.ravel(z)] += p
+        label[np.arange(len(label)), np.ravel(y)] -= 1.0
+        apart = float(np.abs(label - gradient["label"].reshape(-1, n)).max())
+        demand_close("gradient of label", apart, 0.0, blur)
 
 
 @relation(
