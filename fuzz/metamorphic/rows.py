@@ -127,20 +127,24 @@ def scaled(subject: Subject, rng: Rng) -> None:
     cost="fit",
 )
 def classes(subject: Subject, rng: Rng) -> None:
-    """A class weight is the mean over an example's labels, as a weight of the example."""
+    """A class weight is the mean over an example's labels: it multiplies the example's weight."""
     it = subject(rng)
     make, options = draw_objective(rng, it)
-    every = [k for y in it.y for k in labels_of(y)]
-    names = sorted(set(every))
+    weights = rng.uniform(0.2, 2.0, size=len(it)) if rng.random() < 0.5 else np.ones(len(it))
+    totals: dict[Any, float] = {}
+    for weight, y in zip(weights.tolist(), it.y, strict=True):
+        for k in labels_of(y):
+            totals[k] = totals.get(k, 0.0) + weight
     balanced = rng.random() < 0.3
     table = (
-        {k: len(every) / (len(names) * every.count(k)) for k in names}
+        {k: sum(totals.values()) / (len(totals) * total) for k, total in totals.items()}
         if balanced
-        else {k: float(rng.choice((0.5, 1.0, 3.0))) for k in names if rng.random() < 0.8}
+        else {k: float(rng.choice((0.5, 1.0, 3.0))) for k in sorted(totals) if rng.random() < 0.8}
     )
-    by_class = it.fit(make(**options, class_weight="balanced" if balanced else table))
+    chosen = "balanced" if balanced else table
+    by_class = it.fit(make(**options, class_weight=chosen), sample_weight=weights)
     means = [float(np.mean([table.get(k, 1.0) for k in labels_of(y)])) for y in it.y]
-    by_row = it.fit(make(**options), sample_weight=means)
+    by_row = it.fit(make(**options), sample_weight=weights * means)
     if balanced:
         demand_optimum("balanced", by_class, by_row)
     else:

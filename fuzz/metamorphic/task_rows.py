@@ -43,11 +43,14 @@ class Learnt:
         Form of the examples, a name in `sentences_of`.
     learners : tuple of str
         Those that come to their optimum in time.
+    dual : bool
+        Whether taggers have the dual of the log loss.
     """
 
     make: Callable[..., Any]
     kind: str
     learners: tuple[str, ...] = ("crf",)
+    dual: bool = True
 
     def draw(self, rng: Rng) -> tuple[dict[str, Any], list[Any]]:
         """Return options of a learner, and examples."""
@@ -55,7 +58,8 @@ class Learnt:
         options: dict[str, Any] = {"learner": learner, "C": float(rng.choice((0.05, 0.3)))}
         options |= {"max_iter": 1000, "tol": 1e-9 if learner == "crf" else 1e-3}
         if learner == "crf":
-            others = ("dual", "sag") if self.kind in ("tagged", "chunked") else ("sag",)
+            dual = self.dual and self.kind in ("tagged", "chunked")
+            others = ("dual", "sag") if dual else ("sag",)
             options["solver"] = str(rng.choice(("lbfgs", "lbfgs", *others)))
             options["tol"] = 1e-9 if options["solver"] == "lbfgs" else 1e-6
         return options, sentences_of(self.kind, rng, int(rng.integers(3, 7)))
@@ -124,6 +128,8 @@ def _probes(it: Learnt, rng: Rng) -> list[Any]:
 #: Of which nothing but features is made of sentences.
 PLAIN = {name: SENTENCES[name] for name in ("tagger, templates", "tagger, order 0",
          "tagger, all states", "tagger, hashed")}  # fmt: skip
+#: The perceptron that chooses candidates has the same ones for weights that are 2 or ¼ as large.
+CHOSEN = Learnt(lambda **o: Tagger(_TEMPLATES, candidates=3, **o), "tagged", dual=False)
 FOLDS = ("tagger, pos", "tagger, chunk", "segments")
 
 
@@ -179,7 +185,7 @@ def removed(subject: Subject, rng: Rng) -> None:
 
 @relation(
     "weights of sentences scaled = C scaled",
-    PLAIN,
+    {**PLAIN, "tagger, candidates": CHOSEN},
     claim=CLAIM,
     cost="fit",
     not_claimed={"others": "weights count as copies where words, relations and pixels are counted"},
