@@ -166,6 +166,8 @@ def methods(subject: Callable[[Rng], Model], rng: Rng) -> None:
         return
     best = float(it.values.max())
     demand_close(f"{method}: value of its labels", it.value(found.output), found.value, it.slack)
+    score = float(it.structure.score(found.output, **it.scores))
+    demand_close(f"{method}: score of its labels", score, found.value, it.slack)
     if found.bound is not None and not found.bound >= best - it.slack:
         raise Different(f"{method}: bound {found.bound!r}, best {best!r}")
     if found.exact or method in EXACT:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from fuzz.metamorphic.answers import Different, demand_same, plain
-from fuzz.metamorphic.examples import EXAMPLES, Examples, weights_of
+from fuzz.metamorphic.examples import EXAMPLES, Examples, labels_of, weights_of
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.rows import CLAIM, MOST_ROUNDS, demand_optimum, draw_objective
 from structlearn import CRF, StructuredModel, StructuredSVM
+from structlearn.losses import StructuredLoss
 
 __all__: list[str] = []
 
@@ -45,6 +46,37 @@ def solvers(subject: Subject, rng: Rng) -> None:
     one, other = rng.choice(names, size=2, replace=False).tolist()
     fits = [it.fit(make(**options, solver=name), sample_weight=weights) for name in (one, other)]
     demand_optimum(f"{one}, {other}", *fits)
+
+
+def _numbered(y: Any, names: list[Any]) -> Any:
+    """Return an output with the numbers of its labels, as structures take it."""
+    if isinstance(y, np.ndarray):  # a tree without labels
+        return y
+    if isinstance(y, list):
+        return [(*k[:2], names.index(k[2])) if isinstance(k, tuple) else names.index(k) for k in y]
+    return names.index(y)
+
+
+@relation("objective = losses added up", EXAMPLES, claim="to 1e-9", cost="fit")
+def objective(subject: Subject, rng: Rng) -> None:
+    """The objective of a fit is ½‖w‖² + C Σ weight · loss, by the loss of the structures."""
+    it = subject(rng)
+    margin, temperature = float(rng.choice((0.0, 0.7))), float(rng.choice((0.0, 0.5, 1.0)))
+    temperature = temperature if margin else temperature or 1.0
+    n = len({k for y in it.y for k in labels_of(y)})
+    cost: Any = str(rng.choice((*COSTS, *(("table",) if n else ()))))
+    if cost == "table":
+        cost = rng.uniform(size=(n, n)) * (1 - np.eye(n))
+    C, weights = float(rng.choice((0.1, 1.0))), rng.uniform(0.2, 2.0, size=len(it))
+    options: Options = {"margin": margin, "temperature": temperature, "cost": cost, "C": C}
+    model = it.fit(StructuredModel(it.structure, **options, max_iter=5), sample_weight=weights)
+    loss = StructuredLoss(cost, margin=margin, temperature=temperature)
+    total = 0.5 * sum(float((block**2).sum()) for block in weights_of(model).values())
+    scores = [one for part in model._score_chunks(model._read(it.X)) for one in part]
+    for weight, y, one in zip(weights.tolist(), it.y, scores, strict=True):
+        gold = _numbered(y, model.classes_.tolist())
+        total += C * weight * loss(model.structure_, gold, **one)[0]
+    demand_same("objective", total, model.objective_, 1e-9)
 
 
 @relation("threads of a training", EXAMPLES, cost="fit")
