@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 Rng = np.random.Generator
 #: Ways to end a line.
-LINE_ENDS = ("\r\n", "\r", "\u2028")
+LINE_ENDS = ("\r\n", "\r", "\v", "\x85", "\u2028")
 
 
 def _text(subject: Subject, rng: Rng) -> str:
