@@ -92,6 +92,7 @@ def test_files_are_written(home, kind):
         ["predict", "old", "long.jsonl"],
         ["evaluate", "old", "t.jsonl"],
         ["inspect", "old"],
+        ["demo", "--sentences", "50"],
     ],
 )
 def test_results_without_a_reader(home, arguments):

@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -167,13 +168,21 @@ _WRITERS = {
 # -- reading --------------------------------------------------------------------------------------
 
 
-def read_added(content: bytes, spelling: Spelling, place: tuple[int, ...] | None, n: int) -> Any:
+def read_added(
+    content: bytes,
+    spelling: Spelling,
+    place: tuple[int, ...] | None,
+    n: int,
+    barred: bool = False,
+) -> Any:
     """Return the word of each token of each sentence, and the n strings that were added to it.
 
     Parameters
     ----------
     place : tuple of int, optional
         The cells whose content, joined, is the first one; None: it was added as a new cell.
+    barred : bool
+        Labels have | in them: then words have none, and nothing but the label is added to text.
     """
     text = content.decode("utf-8-sig")
     if spelling.format in ("columns", "conllu"):
@@ -187,7 +196,8 @@ def read_added(content: bytes, spelling: Spelling, place: tuple[int, ...] | None
     if spelling.format == "jsonl":
         items = json.loads(text) if spelling.array else map(json.loads, _lines(text))
         return [_json_tokens(item, place, n) for item in items]
-    return [[line.rsplit("|", n) for line in row.split(" ")] for row in _lines(text)]
+    split = partial(str.split if barred else str.rsplit, sep="|", maxsplit=n)
+    return [[split(token) for token in row.split(" ")] for row in _lines(text)]
 
 
 def conllu_rows(content: bytes) -> list[list[list[str]]]:

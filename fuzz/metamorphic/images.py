@@ -117,9 +117,8 @@ def scores(subject: Subject, rng: Rng) -> None:
         demand_same(f"neighbours {neighbours}", {**expected, "iou_by_class": by_class},
                     _scores(shown), ROUNDING)  # fmt: skip
     demand_same("score", found["iou"], model.score(images, hidden))
-    if model.model_.coding.void is not None:
-        grey = [np.where(m < 0, model.model_.coding.void, m).astype(np.uint8) for m in hidden]
-        demand_same("void by its value", _scores(found), _scores(model.evaluate(images, grey)))
+    grey = [np.where(m < 0, 255, m).astype(np.uint8) for m in hidden]
+    demand_same("void by its value", _scores(found), _scores(model.evaluate(images, grey)))
 
 
 @relation("images: command line", IMAGES, cost="fit")

@@ -16,7 +16,7 @@ from .datasets import load_digit_words, make_treebank
 from .estimators import CRF, HMM, StructuredPerceptron, StructuredSVM
 from .exceptions import ConvergenceWarning
 from .losses import Hamming, hinge_loss
-from .printing import visible
+from .printing import UnreadError, visible
 from .structures import Chain, trellis
 
 __all__ = ["run", "word_features"]
@@ -46,6 +46,13 @@ _PARAGRAPH = (
 )
 
 
+class _Output(Console):
+    """Standard output; whoever closes the pipe has seen enough."""
+
+    def on_broken_pipe(self) -> None:
+        raise UnreadError
+
+
 def run(
     *,
     sentences: int = 1500,
@@ -66,7 +73,7 @@ def run(
     console : rich Console, optional
         Where to print; default standard output.
     """
-    out = console or Console(highlight=False)
+    out = console or _Output(highlight=False)
     out.rule("[bold]structlearn: the tour")
     bank = make_treebank(sentences, random_state=random_state)
     cut = sentences * 4 // 5

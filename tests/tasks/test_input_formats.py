@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import random
 
 import pytest
 
@@ -395,3 +396,37 @@ def test_words_that_begin_as_a_byte_order_mark(taggers, tmp_path):
     assert taggers["columns"].label_file(path, out, format="text") == 2
     words = [token.partition("|")[0] for token in out.read_text("utf-8-sig").split()]
     assert words == ["\ufeff", "x"]
+
+
+def test_lists_of_json_objects_stand_in_any_order(tmp_path):
+    """The names of lists say what they hold, not the order of an object's keys."""
+    rng = random.Random(0)
+    items = [
+        {"tokens": [f"w{i}"], "pos": [tag], "chunk": [{"N": "B-X", "V": "O"}[tag]]}
+        for i in range(20)
+        for tag in "NV"
+    ]
+    tagger = Tagger("chunk", max_iter=5, n_models=1).fit(
+        [list(zip(*item.values(), strict=True)) for item in items]
+    )
+    given = [{**item, "chunk": ["O"]} for item in items]
+    mixed = [given[0], *({k: x[k] for k in rng.sample(list(x), 3)} for x in given[1:])]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(x) + "\n" for x in mixed))
+    assert [list(s) for s in read_corpus(path)] == [
+        list(zip(*x.values(), strict=True)) for x in given
+    ]
+    tagger.label_file(path, tmp_path / "out.jsonl")
+    written = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in written] == items
+
+
+@pytest.mark.parametrize("other", [{"tokens": ["a"]}, {"tokens": ["a"], "chunk": ["O"]}])
+def test_json_objects_with_other_lists_are_refused(tmp_path, other):
+    tagger = Tagger("pos", max_iter=1, n_models=1).fit([[("a", "N")], [("b", "V")]])
+    path = tmp_path / "x.jsonl"
+    rows = [{"tokens": []}, {"tokens": ["a"], "tags": ["N"]}, {"tokens": []}, other]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for read in (read_corpus, lambda p: tagger.label_file(p, tmp_path / "out.jsonl")):
+        with pytest.raises(FileError, match=r"x\.jsonl, line 4: .*the first one has tokens, tags"):
+            read(path)

@@ -63,6 +63,6 @@ def add_segmenter(p: ArgumentParser) -> None:
         metavar="VALUE",
         default="auto",
         help="mask value that means unknown: 0 to 255, #rrggbb, or none (default: 255, unless "
-        "there are two values only)",
+        "masks have it and one other value only)",
     )
     add_training(p)

@@ -109,7 +109,7 @@ def _targets(folder: str, output: str, ending: str) -> dict[str, str]:
 def evaluate(pipeline: Any, o: Any) -> int:
     """Print how well the text of a treebank is annotated."""
     refuse("a pipeline", o, *_OPTIONS)
-    found = pipeline.evaluate(o.gold, gold_tokens=o.gold_tokens)
+    found = pipeline.evaluate(o.gold, gold_tokens=o.gold_tokens or None)
     if o.json:
         put_json(found)
         return 0

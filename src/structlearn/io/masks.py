@@ -289,7 +289,8 @@ def _void_value(void: Any, seen: set[int], kind: str) -> int | None:
         if kind == "colour":
             return _VOID_COLOUR
         # Black and white masks of two classes are common; there 255 is the second one.
-        return None if len(seen) == 2 and kind == "grey" else _VOID_VALUE
+        two = kind == "grey" and len(seen) == 2 and _VOID_VALUE in seen
+        return None if two else _VOID_VALUE
     if isinstance(void, str):
         text = void.removeprefix("#")
         try:

@@ -27,11 +27,16 @@ _MORE_NAMES = ("labels", "predicted", *(f"predicted_{i}" for i in range(2, 100))
 class JsonCodec(Codec):
     """JSON: an object for each sentence, such as {"tokens": [...], "tags": [...]}.
 
-    Each stands on a line of its own, or all of them are in one array. Any label fits; probabilities
-    are numbers, marginals objects, and a label that does not exist is null.
+    Each stands on a line of its own, or all of them are in one array. All have the same lists, in
+    any order: the first object's is that of the columns. Any label fits; probabilities are numbers,
+    marginals objects, and a label that does not exist is null.
     """
 
     called = "JSON lines"
+
+    def __init__(self, header: bool = False) -> None:
+        super().__init__(header)
+        self._order: list[str] = []  # of the lists, as the first sentence has them
 
     def fault(self, label: str, names: Sequence[str]) -> str:
         return ""
@@ -54,9 +59,6 @@ class JsonCodec(Codec):
         for n, item in self._in_array(content) if self._array else self._on_lines(content, line):
             names = self._names(item, n)
             lists = [item[name] for name in names]
-            if any(len(values) != len(lists[0]) for values in lists):
-                sizes = ", ".join(f"{len(item[name])} {name}" for name in names)
-                raise LineError(n, f"the lists of a sentence are of one length, these are {sizes}")
             if "" in lists[0]:
                 raise LineError(n, f"{names[0]!r} has an empty word")
             for name, values in zip(names, lists, strict=True):
@@ -112,7 +114,21 @@ class JsonCodec(Codec):
                 line, 'a sentence is an object with a list of its words, {"tokens": [...]}'
             )
         table = TableColumns(lists)
-        return [lists[i] for i in table.cells]
+        names = [lists[i] for i in table.cells]
+        sizes = [len(item[name]) for name in names]
+        if len(set(sizes)) > 1:
+            told = ", ".join(f"{n} {name}" for n, name in zip(sizes, names, strict=True))
+            raise LineError(line, f"the lists of a sentence are of one length, these are {told}")
+        if not sizes[0]:
+            return names
+        self._order = self._order or names
+        if set(names) != set(self._order):
+            raise LineError(
+                line,
+                f"a sentence with the lists {', '.join(names)}, where the first one has "
+                f"{', '.join(self._order)}: all sentences have the same lists",
+            )
+        return self._order
 
     def write(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> bytes:
         import json

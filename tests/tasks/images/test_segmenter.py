@@ -114,6 +114,34 @@ def test_void_pixels_are_left_out_and_filled_in():
     np.testing.assert_array_equal(again.model_.label, segmenter.model_.label)
 
 
+@pytest.mark.parametrize("values", [(0, 1), (3, 7)])
+def test_void_pixels_count_nowhere_though_training_has_none(values):
+    """Two classes are known everywhere in training; 255 in gold masks is unknown all the same."""
+    pairs = [(x, np.where(m > 0, *reversed(values)).astype(np.uint8)) for x, m in shapes(4)]
+    hidden = [m.copy() for _, m in pairs]
+    for mask in hidden:
+        mask[: len(mask) // 2] = 255
+    images = [x for x, _ in pairs]
+    segmenter = ImageSegmenter(max_iter=2).fit(
+        pairs[:2], dev=list(zip(images, hidden, strict=True))
+    )
+    known = [m != 255 for m in hidden]
+    right = sum(
+        (p == m)[k].sum() for p, m, k in zip(segmenter.predict(images), hidden, known, strict=True)
+    )
+    found = segmenter.evaluate(images, hidden)
+    assert found["pixels"] == sum(k.sum() for k in known)
+    assert found["accuracy"] == pytest.approx(right / found["pixels"])
+    unknown = [np.where(k, m.astype(int), -1) for m, k in zip(hidden, known, strict=True)]
+    assert segmenter.score(images, hidden) == segmenter.score(images, unknown)
+    assert max(r["dev_iou"] for r in segmenter.history_) == segmenter.score(images, hidden)
+
+
+def test_black_and_white_masks_have_two_classes():
+    pairs = [(x, np.where(m > 0, 255, 0).astype(np.uint8)) for x, m in shapes(3)]
+    assert ImageSegmenter(max_iter=1).fit(pairs).classes_ == ["0", "255"]
+
+
 def test_the_best_pass_on_dev_is_kept():
     pairs = shapes(6)
     segmenter = ImageSegmenter(max_iter=4, patience=0).fit(pairs[:4], dev=pairs[4:])

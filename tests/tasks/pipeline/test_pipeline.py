@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structlearn
+from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.tasks import Pipeline
@@ -97,6 +98,23 @@ def test_annotating_and_comparing_is_evaluating(nlp, tmp_path):
     assert with_words["words"]["f1"] == 1.0
     assert with_words["las"]["f1"] >= told["las"]["f1"]
     assert nlp.score(gold) == told["las"]["f1"]
+
+
+def test_scores_without_a_tokeniser():
+    """Words are given to a pipeline that cannot find them; LAS is counted here."""
+    bank = make_treebank(40, random_state=3)
+    rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in bank]
+    small = {"n_models": 1, "max_iter": 1}
+    parser = {**small, "hash_bits": 12}
+    nlp = Pipeline(tokeniser=False, lemmas=False, tags=small, parser=parser, folds=2).fit(rows[:30])
+    trees = nlp.predict([[w for w, *_ in s] for s in rows[30:]])
+    pairs = [
+        (tuple(arc), found)
+        for s, tree in zip(rows[30:], trees, strict=True)
+        for (_, _, *arc), found in zip(s, tree, strict=True)
+    ]
+    assert nlp.score(rows[30:]) == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+    assert nlp.evaluate(rows[30:])["las"] == nlp.evaluate(rows[30:], gold_tokens=True)["las"]
 
 
 @pytest.mark.parametrize("head", ["x", "-1", "9" * 5000, "²"])

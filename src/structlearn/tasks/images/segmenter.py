@@ -65,8 +65,8 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         either as JSON, or with one name in each line.
     void : "auto", None, int or "#rrggbb", default="auto"
         The value of mask pixels whose class is not known; they are hidden variables in training
-        and do not count in evaluation. "auto": 255, except in grey masks with two values only,
-        and #e0e0c0 in masks of colours. −1 in arrays is always void.
+        and do not count in evaluation. "auto": 255, except where grey masks have it and one
+        other value only, and #e0e0c0 in masks of colours. −1 in arrays is always void.
     {learning}
 
     Attributes

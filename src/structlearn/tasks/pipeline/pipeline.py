@@ -196,14 +196,15 @@ or load a model
 
     # -- judging --------------------------------------------------------------------------------
 
-    def evaluate(self, X: Any, *, gold_tokens: bool = False) -> dict[str, Any]:
+    def evaluate(self, X: Any, *, gold_tokens: bool | None = None) -> dict[str, Any]:
         """Annotate the text of a treebank, and compare with the treebank.
 
         Parameters
         ----------
         X : path, Corpus of CoNLL-U, or list of sentences
-        gold_tokens : bool, default=False
-            Give the words of the treebank; by default its text, paragraphs as blank lines.
+        gold_tokens : bool, optional
+            Give the words of the treebank (True), or its text, paragraphs as blank lines (False);
+            by default the text, and the words where the pipeline has no tokeniser.
 
         Returns
         -------
@@ -215,10 +216,11 @@ or load a model
         """
         from .scores import evaluate_pipeline
 
-        return evaluate_pipeline(self, X, gold_tokens)
+        given = "tokeniser" not in self.stages if gold_tokens is None else gold_tokens
+        return evaluate_pipeline(self, X, given)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the F1 of labelled attachment, from the text of a treebank."""
+        """Return the F1 of labelled attachment that :meth:`evaluate` gives for a treebank."""
         scores = self.evaluate(X)
         if "las" not in scores:
             raise ValueError("score needs a treebank in which words have heads and relations")
