@@ -1,8 +1,7 @@
 """Data flows one way: what each folder may import.
 
-text → features → scoring → structures → losses → problem → learners → estimators → io → tasks →
-distributed. A
-layer imports layers that stand before it, with two exceptions that the names of blocks and legal
+text → features → scoring → structures → losses → problem → learners → models → estimators → io →
+tasks → distributed. A layer imports layers that stand before it, with two exceptions that the names of blocks and legal
 masks ask for, listed below. Structures know nothing of weights, losses and learners nothing of any
 one structure.
 """
@@ -24,6 +23,7 @@ LAYERS = [
     "losses",
     "problem",
     "learners",
+    "models",
     "estimators",
     "io",
     "tasks",
@@ -35,7 +35,7 @@ LAYERS = [
 BESIDE = ["metrics", "plotting", "drawing"]
 
 #: What stands below all layers.
-FOUNDATION = {"_core", "exceptions", "lazy", "meter", "printing"}
+FOUNDATION = {"_core", "checks", "exceptions", "lazy", "meter", "printing", "threads"}
 
 #: How files are written and read, whatever is in them: estimators and tasks know it, and it knows
 #: no model.
@@ -62,7 +62,6 @@ GENERAL = {
         "structures.native",
         "structures.open_labels",
         "structures.parts",
-        "structures.threads",
     }
 }
 

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_features(m);
   structlearn::python::bind_names(m);
   structlearn::python::bind_tagger_training(m);
+  structlearn::python::bind_inputs(m);
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_candidates(m);
   structlearn::python::bind_segments(m);

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "fuzz/input.hpp"
+#include "models/queries.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/packed_weights.hpp"
-#include "tasks/tagging/model.hpp"
+#include "tasks/tagging/reader.hpp"
 #include "tasks/tagging/rounded_weights.hpp"
 #include "text/lexicon.hpp"
 
@@ -38,12 +39,9 @@ void use(const WeightTable& table, std::size_t outcomes) {
   unpack(table, outcomes);
   Corpus corpus(Format::kColumns);
   corpus.read("a\nb\n\nc\n");
-  Extractor extractor(features, corpus);
-  extractor.update();
-  Scratch scratch;
+  TaggerReader reader(model, corpus);
   structlearn::Output y;
-  model.score(extractor, 0, scratch);
-  model.argmax(2, scratch, y);
+  structlearn::best(reader, reader.scores(0, structlearn::Purpose::kBest), y);
 }
 
 void weight_table(fuzz::Input& in) {

@@ -66,6 +66,14 @@ struct Infeasible : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+// What a search has found: the score of its output, an upper bound of all scores, and whether the
+// output is proven to be a best one.
+struct Solved {
+  double value = kMinusInfinity;
+  double bound = kMinusInfinity;
+  bool exact = true;
+};
+
 // A vector over parts: dense (one value a part), or a list of indices, repeats allowed.
 struct PartVector {
   bool dense = false;
@@ -101,6 +109,12 @@ class Structure {
 
   // The best output and its score; -inf if none is legal. Ties go to the first label.
   virtual double argmax(const Layout&, const Scores&, Output& y, Workspace&) const = 0;
+
+  // The same, with what the search proves; of structures whose argmax may miss, more than that.
+  virtual Solved solve(const Layout& layout, const Scores& scores, Output& y, Workspace& ws) const {
+    const double value = argmax(layout, scores, y, ws);
+    return {value, value, true};
+  }
 
   // eps * log sum_y exp(score(y) / eps), eps > 0, and its gradient; -inf if no output is legal.
   virtual double infer(const Layout&, const Scores&, double eps, const Marginals&,

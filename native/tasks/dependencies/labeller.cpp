@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "models/queries.hpp"
+
 namespace structlearn::parsing {
 namespace {
 
@@ -28,7 +30,7 @@ ParseLabeller::ParseLabeller(const ParserModel& model, std::array<ColumnTagger, 
   for (std::size_t c = 0; c < 3; ++c) {
     const ColumnTagger& t = taggers_[c];
     if (!t.model) continue;
-    extractor_[c] = std::make_unique<text::Extractor>(t.model->shared_features(), corpus_);
+    tagging_[c] = std::make_unique<text::TaggerReader>(*t.model, corpus_);
     std::vector<std::string> names;
     for (const std::int32_t k : t.names->name_of) {
       names.push_back(t.names->names[static_cast<std::size_t>(k)]);
@@ -130,8 +132,8 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
     corpus_.clear();
     words_.clear();
     reader_.forget();
-    for (auto& extractor : extractor_) {
-      if (extractor) extractor->forget();
+    for (auto& tagging : tagging_) {
+      if (tagging) tagging->forget();
     }
   } else {
     corpus_.clear_tokens();
@@ -153,12 +155,11 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
       if (kTagColumns[c] == kXpos) check_tags();
       continue;
     }
-    extractor_[c]->update();
+    tagging_[c]->update();
     tags_[c].cell.clear();
     for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
-      const std::size_t length = corpus_.sentence(s + 1) - corpus_.sentence(s);
-      taggers_[c].model->score(*extractor_[c], s, scratch_[c]);
-      if (taggers_[c].model->argmax(length, scratch_[c], labels_) == kMinusInfinity) {
+      const Scored& scored = tagging_[c]->scores(s, Purpose::kBest);
+      if (best(*tagging_[c], scored, labels_).value == kMinusInfinity) {
         throw text::BadLine(corpus_.line_number(corpus_.sentence(s)),
                             "the tagger has no legal tags for this sentence");
       }

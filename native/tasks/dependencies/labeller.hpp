@@ -45,8 +45,7 @@ class ParseLabeller {
   bool conllu_;
   text::Corpus corpus_;  // of CoNLL-U
   text::Corpus words_;   // what a column file has
-  std::array<std::unique_ptr<text::Extractor>, 3> extractor_;
-  std::array<text::Scratch, 3> scratch_;
+  std::array<std::unique_ptr<text::TaggerReader>, 3> tagging_;
   std::array<TagColumn, 3> tags_;
   Output labels_;
   TokenReader reader_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "structures/entropy.hpp"
+#include "models/queries.hpp"
 
 namespace structlearn::text {
 namespace {
@@ -21,9 +21,7 @@ void score_rows(const WeightTable& table, const Keys& keys, SlotScratch& slots, 
 }  // namespace
 
 SegmentModel::SegmentModel(std::shared_ptr<const SegmentFeatures> features, SegmentWeights weights)
-    : features_(std::move(features)),
-      weights_(std::move(weights)),
-      structure_(weights_.max_length) {
+    : features_(std::move(features)), weights_(std::move(weights)) {
   const std::size_t K = weights_.labels;
   if (K == 0) throw std::invalid_argument("a model without labels");
   if (weights_.max_length > 1000) throw std::invalid_argument("segments of more than 1000 tokens");
@@ -34,119 +32,99 @@ SegmentModel::SegmentModel(std::shared_ptr<const SegmentFeatures> features, Segm
   }
 }
 
-void SegmentModel::score(SegmentExtractor& extractor, std::size_t sentence,
-                         SegmentScratch& scratch) const {
-  const std::size_t K = weights_.labels, D = weights_.max_length;
-  extractor.keys(sentence, scratch.keys);
-  const SegmentKeys& keys = scratch.keys;
-  const std::size_t L = keys.begin.end.size();
-  score_rows(weights_.table, keys.begin, scratch.slots, K, scratch.begin);
-  score_rows(weights_.table, keys.end, scratch.slots, K, scratch.end);
-  score_rows(weights_.table, keys.inside, scratch.slots, K, scratch.inside);
-  score_rows(weights_.table, keys.both, scratch.slots, K, scratch.theta);
-  std::vector<double>& sum = scratch.marginals;
-  for (std::size_t b = 0; b < L; ++b) {
-    // The scores of the first token's border and of the tokens so far.
-    sum.assign(scratch.begin.begin() + static_cast<std::ptrdiff_t>(b * K),
-               scratch.begin.begin() + static_cast<std::ptrdiff_t>((b + 1) * K));
-    const std::size_t longest = std::min(D, L - b);
-    for (std::size_t d = 1; d <= longest; ++d) {
-      double* theta = scratch.theta.data() + (b * D + d - 1) * K;
-      const double* token = scratch.inside.data() + (b + d - 1) * K;
-      const double* last = scratch.end.data() + (b + d - 1) * K;
-      for (std::size_t k = 0; k < K; ++k) {
-        sum[k] += token[k];
-        theta[k] += sum[k] + last[k];
-      }
-      if (d > 1) theta[0] = kMinusInfinity;
-    }
-  }
-}
-
 void SegmentModel::weights_of(std::uint64_t key, double* out) const {
   const std::uint64_t word = weights_.table.slots.empty() ? 0 : weights_.table.find(key);
   if (word != 0) weights_.table.add(word, 1.0, weights_.labels, out);
 }
 
-Arranged SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch) const {
-  const std::size_t K = weights_.labels;
-  Arranged found;
-  auto& [layout, scores] = found;
-  layout.add(SemiMarkov::kSegment, L * weights_.max_length, K, true);
-  layout.add(SemiMarkov::kStart, 1, K, false);
-  layout.add(SemiMarkov::kEnd, 1, K, false);
-  layout.add(SemiMarkov::kTransition, 1, K * K, false);
-  scores.block[SemiMarkov::kSegment] = scratch.theta.data();
-  scores.block[SemiMarkov::kStart] = weights_.start.data();
-  scores.block[SemiMarkov::kEnd] = weights_.end.data();
-  scores.block[SemiMarkov::kTransition] = weights_.transition.data();
-  return found;
+SegmentReader::SegmentReader(const SegmentModel& model, const Corpus& corpus)
+    : model_(model),
+      extractor_(model.shared_features(), corpus, model.max_length()),
+      structure_(model.max_length()) {
+  extractor_.update();
 }
 
-double SegmentModel::argmax(std::size_t L, SegmentScratch& scratch, Output& y) const {
-  const auto [layout, scores] = arrange(L, scratch);
-  return structure_.argmax(layout, scores, y, scratch.workspace);
-}
-
-double SegmentModel::marginals(std::size_t L, SegmentScratch& scratch, double temperature) const {
-  const auto [layout, scores] = arrange(L, scratch);
-  Marginals out;
-  scratch.marginals.assign(layout.parts, 0.0);
-  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
-    if (layout.block[b].present) {
-      out.block[b] = scratch.marginals.data() + layout.block[b].offset;
+const Scored& SegmentReader::scores(std::size_t sentence, Purpose) {
+  const SegmentWeights& weights = model_.weights();
+  const std::size_t K = weights.labels, D = weights.max_length;
+  extractor_.keys(sentence, keys_);
+  const std::size_t L = keys_.begin.end.size();
+  score_rows(weights.table, keys_.begin, slots_, K, begin_);
+  score_rows(weights.table, keys_.end, slots_, K, end_);
+  score_rows(weights.table, keys_.inside, slots_, K, inside_);
+  score_rows(weights.table, keys_.both, slots_, K, theta_);
+  for (std::size_t b = 0; b < L; ++b) {
+    // The scores of the first token's border and of the tokens so far.
+    sum_.assign(begin_.begin() + static_cast<std::ptrdiff_t>(b * K),
+                begin_.begin() + static_cast<std::ptrdiff_t>((b + 1) * K));
+    const std::size_t longest = std::min(D, L - b);
+    for (std::size_t d = 1; d <= longest; ++d) {
+      double* theta = theta_.data() + (b * D + d - 1) * K;
+      const double* token = inside_.data() + (b + d - 1) * K;
+      const double* last = end_.data() + (b + d - 1) * K;
+      for (std::size_t k = 0; k < K; ++k) {
+        sum_[k] += token[k];
+        theta[k] += sum_[k] + last[k];
+      }
+      if (d > 1) theta[0] = kMinusInfinity;
     }
   }
-  return structure_.infer(layout, scores, temperature, out, scratch.workspace);
+  scored_ = {&structure_, {}, {}, theta_.data()};
+  scored_.layout.add(SemiMarkov::kSegment, L * D, K, true);
+  scored_.layout.add(SemiMarkov::kStart, 1, K, false);
+  scored_.layout.add(SemiMarkov::kEnd, 1, K, false);
+  scored_.layout.add(SemiMarkov::kTransition, 1, K * K, false);
+  scored_.scores.block[SemiMarkov::kSegment] = theta_.data();
+  scored_.scores.block[SemiMarkov::kStart] = weights.start.data();
+  scored_.scores.block[SemiMarkov::kEnd] = weights.end.data();
+  scored_.scores.block[SemiMarkov::kTransition] = weights.transition.data();
+  return scored_;
 }
 
-std::vector<std::pair<double, Output>> SegmentModel::kbest(std::size_t L, SegmentScratch& scratch,
-                                                           std::size_t n) const {
-  const auto [layout, scores] = arrange(L, scratch);
-  return structure_.kbest(layout, scores, n, scratch.workspace);
+std::vector<Part> SegmentReader::parts(const Output& y) const {
+  std::vector<Part> segments;
+  for (std::size_t b = 0, e = 1; b < y.size(); b = e) {
+    for (e = b + 1; e < y.size() && y[e] < 0; ++e) {
+    }
+    segments.push_back({static_cast<std::int32_t>(b), static_cast<std::int32_t>(e), y[b]});
+  }
+  return segments;
 }
 
-std::vector<Output> SegmentModel::sample(std::size_t L, SegmentScratch& scratch, double temperature,
-                                         std::size_t n, std::uint64_t seed) const {
-  const auto [layout, scores] = arrange(L, scratch);
-  return structure_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+Part SegmentReader::part(std::size_t site, std::size_t label) const {
+  const std::size_t D = model_.max_length();
+  const auto begin = static_cast<std::int32_t>(site / D);
+  return {begin, begin + static_cast<std::int32_t>(site % D) + 1, static_cast<std::int32_t>(label)};
 }
 
-double SegmentModel::entropy(std::size_t L, SegmentScratch& scratch, double temperature) const {
-  const auto [layout, scores] = arrange(L, scratch);
-  return ::structlearn::entropy(structure_, layout, scores, temperature, scratch.workspace).value;
+std::size_t SegmentReader::find(const Part& part) const {
+  const auto begin = static_cast<std::size_t>(part.begin),
+             label = static_cast<std::size_t>(part.label);
+  const std::size_t length = static_cast<std::size_t>(part.end) - begin;
+  if (part.label < 0 || label >= model_.labels() || length > model_.max_length()) return kNowhere;
+  return (begin * model_.max_length() + length - 1) * model_.labels() + label;
 }
 
 SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,
                                  Format format, SegmentOptions options)
-    : model_(model),
-      names_(names),
-      options_(options),
-      corpus_(format),
-      extractor_(model.shared_features(), corpus_, model.max_length()) {
+    : model_(model), names_(names), options_(options), corpus_(format), reader_(model, corpus_) {
   corpus_.keep_columns(
       columns_read(model_.features().attributes(), format, {&options_.target, 1}, false));
 }
 
-void SegmentLabeller::probabilities(std::size_t L) {
-  const std::size_t K = model_.labels(), D = model_.max_length();
-  model_.marginals(L, scratch_, options_.temperature);
-  probability_.resize(L);
-  for (std::size_t b = 0, e = 1; b < L; b = e) {
-    for (e = b + 1; e < L && output_[e] < 0; ++e) {
-    }
-    const auto label = static_cast<std::size_t>(output_[b]);
-    const double p = scratch_.marginals[(b * D + e - b - 1) * K + label];
-    std::fill(probability_.begin() + static_cast<std::ptrdiff_t>(b),
-              probability_.begin() + static_cast<std::ptrdiff_t>(e), p);
-  }
-}
-
 // Finds the segments of a sentence, and their probabilities where they are asked for.
-void SegmentLabeller::decide(SegmentExtractor& extractor, std::size_t sentence, std::size_t L) {
-  model_.score(extractor, sentence, scratch_);
-  model_.argmax(L, scratch_, output_);
-  if (options_.confidence) probabilities(L);
+void SegmentLabeller::decide(SegmentReader& reader, std::size_t sentence, std::size_t L) {
+  const Scored& scored = reader.scores(sentence, Purpose::kBest);
+  best(reader, scored, output_);
+  if (!options_.confidence) return;
+  std::vector<double> p;
+  marginals(reader, scored, options_.temperature, p);
+  const std::vector<double> of_segment = certainties(reader, scored, output_, p);
+  probability_.resize(L);
+  for (std::size_t t = 0, segment = 0; t < L; ++t) {
+    segment += t > 0 && output_[t] >= 0;
+    probability_[t] = options_.certainty(of_segment[segment]);
+  }
 }
 
 // How the label of a token is written; tokens are asked for from left to right.
@@ -160,11 +138,10 @@ void SegmentLabeller::answer(const Corpus& corpus, std::size_t first, std::size_
                              std::vector<Answer>& out) {
   check_columns(corpus, model_.features().attributes().columns_needed(), options_.target,
                 options_.columns);
-  SegmentExtractor extractor(model_.shared_features(), corpus, model_.max_length());
-  extractor.update();
+  SegmentReader reader(model_, corpus);
   for (std::size_t s = first; s < last; ++s) {
     const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
-    decide(extractor, s, L);
+    decide(reader, s, L);
     for (std::size_t t = 0; t < L; ++t) {
       out.push_back({{&written(t)}, options_.confidence ? probability_[t] : 0.0, {}});
     }
@@ -175,19 +152,19 @@ void SegmentLabeller::answer(const Corpus& corpus, std::size_t first, std::size_
 void SegmentLabeller::label(std::string_view text, std::size_t line, std::string& out) {
   if (corpus_.bytes() > kMostBytes) {
     corpus_.clear();
-    extractor_.forget();
+    reader_.forget();
   } else {
     corpus_.clear_tokens();
   }
   corpus_.set_line(line);
   corpus_.read(text, options_.target);
-  extractor_.update();
+  reader_.update();
   check_columns(corpus_, model_.features().attributes().columns_needed(), options_.target,
                 options_.columns);
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
-    decide(extractor_, s, L);
+    decide(reader_, s, L);
     for (std::size_t t = 0; t < L; ++t) {
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "models/reader.hpp"
 #include "structures/chains/semimarkov.hpp"
 #include "tasks/segments/segments.hpp"
 #include "tasks/tagging/labeller.hpp"
-#include "tasks/tagging/model.hpp"
 
 namespace structlearn::text {
 
@@ -20,14 +20,6 @@ struct SegmentWeights {
   std::size_t labels = 0, max_length = 0;
   WeightTable table;
   std::vector<double> start, end, transition;
-};
-
-// What one sentence needs besides the model; one a thread.
-struct SegmentScratch {
-  Workspace workspace;
-  SegmentKeys keys;
-  SlotScratch slots;
-  std::vector<double> theta, begin, end, inside, marginals;
 };
 
 class SegmentModel {
@@ -41,27 +33,51 @@ class SegmentModel {
   std::size_t labels() const { return weights_.labels; }
   std::size_t max_length() const { return weights_.max_length; }
 
-  // Scores of the segments of a sentence into scratch.theta (L, max_length, K).
-  void score(SegmentExtractor&, std::size_t sentence, SegmentScratch&) const;
-
   // Weights of a feature for all labels, added to out (K).
   void weights_of(std::uint64_t key, double* out) const;
 
-  // The questions of a SemiMarkov about them. An output is a row of L labels, -1 where a segment
-  // goes on; marginals, of shape theta, go to scratch.marginals.
-  double argmax(std::size_t L, SegmentScratch&, Output& y) const;
-  double marginals(std::size_t L, SegmentScratch&, double temperature) const;
-  std::vector<std::pair<double, Output>> kbest(std::size_t L, SegmentScratch&, std::size_t n) const;
-  std::vector<Output> sample(std::size_t L, SegmentScratch&, double temperature, std::size_t n,
-                             std::uint64_t seed) const;
-  double entropy(std::size_t L, SegmentScratch&, double temperature) const;
-
  private:
-  Arranged arrange(std::size_t L, const SegmentScratch&) const;
-
   std::shared_ptr<const SegmentFeatures> features_;
   SegmentWeights weights_;
+};
+
+// The sentences of a corpus as the segmentations that a model scores. An output is a row of
+// labels, -1 where a segment goes on.
+class SegmentReader final : public Reader {
+ public:
+  // With more strings in the corpus call update; forget where it has lost all.
+  SegmentReader(const SegmentModel&, const Corpus&);
+  void update() { extractor_.update(); }
+  void forget() { extractor_.forget(); }
+  SegmentExtractor& extractor() { return extractor_; }
+
+  const Scored& scores(std::size_t sentence, Purpose) override;
+  std::vector<Part> parts(const Output& y) const override;
+  Part part(std::size_t site, std::size_t label) const override;
+  std::size_t find(const Part&) const override;
+
+ private:
+  const SegmentModel& model_;
+  SegmentExtractor extractor_;
   SemiMarkov structure_;
+  Scored scored_;
+  SegmentKeys keys_;
+  SlotScratch slots_;
+  std::vector<double> theta_, begin_, end_, inside_, sum_;
+};
+
+// The sentences of a corpus, to be asked about.
+class SegmentInputs final : public Inputs {
+ public:
+  SegmentInputs(const SegmentModel& model, const Corpus& corpus) : model_(model), corpus_(corpus) {}
+  std::size_t size() const override { return corpus_.sentences(); }
+  std::unique_ptr<Reader> reader() const override {
+    return std::make_unique<SegmentReader>(model_, corpus_);
+  }
+
+ private:
+  const SegmentModel& model_;
+  const Corpus& corpus_;
 };
 
 // How the labels of the model are written at the first token of a segment and at the others.
@@ -74,6 +90,7 @@ struct SegmentOptions {
   std::size_t columns = 0;   // of the files the model was trained on
   bool confidence = false;   // a column with the probability of the segment
   double temperature = 1.0;  // of the probabilities
+  Confidence certainty;      // as in LabelOptions
   char lone = ' ';           // as in LabelOptions
   static constexpr bool marginals = false;
 };
@@ -99,16 +116,14 @@ class SegmentLabeller {
   LineShape shape() const { return corpus_.shape(); }
 
  private:
-  void decide(SegmentExtractor&, std::size_t sentence, std::size_t L);
-  void probabilities(std::size_t L);
+  void decide(SegmentReader&, std::size_t sentence, std::size_t L);
   const std::string& written(std::size_t position);
 
   const SegmentModel& model_;
   const SegmentNames& names_;
   SegmentOptions options_;
   Corpus corpus_;
-  SegmentExtractor extractor_;
-  SegmentScratch scratch_;
+  SegmentReader reader_;
   Output output_;
   std::size_t label_ = 0;            // of the segment that the last token asked for is in
   std::vector<double> probability_;  // of the segment of each token

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "models/queries.hpp"
 #include "text/joined_labels.hpp"
 
 namespace structlearn::text {
@@ -136,7 +137,7 @@ Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format fo
       labels_(labels),
       options_(std::move(options)),
       corpus_(format),
-      extractor_(model.shared_features(), corpus_) {
+      reader_(model, corpus_) {
   corpus_.keep_columns(columns_read(model_.features(), format, options_.targets, options_.known));
   for (std::size_t part = 0; part < options_.targets.size(); ++part) {
     place_.emplace_back(options_.targets[part], part);
@@ -161,7 +162,7 @@ void Labeller::split(std::string_view label) {
 }
 
 // What was found for a token of the sentence that was decided last.
-void Labeller::describe(std::size_t position, Answer& out) {
+void Labeller::describe(TaggerReader& reader, std::size_t position, Answer& out) {
   out.labels.clear();
   out.marginals.clear();
   for (std::size_t n = 0; n < options_.nbest; ++n) {
@@ -169,14 +170,16 @@ void Labeller::describe(std::size_t position, Answer& out) {
   }
   if (!options_.confidence && !options_.marginals) return;
   // Labels that are written alike count together.
-  const std::size_t K = labels_.labels.size();
   of_name_.assign(labels_.names.size(), 0.0);
-  for (std::size_t k = 0; k < K; ++k) {
-    of_name_[static_cast<std::size_t>(labels_.name_of[k])] += probability_[position * K + k];
+  const std::size_t outcomes = scored_->layout.block[0].outcomes;
+  for (std::size_t k = 0; k < outcomes; ++k) {
+    const auto label = static_cast<std::size_t>(reader.part(position, k).label);
+    of_name_[static_cast<std::size_t>(labels_.name_of[label])] +=
+        probability_[position * outcomes + k];
   }
   const std::int32_t label = outputs_[0][position];
   const std::int32_t name = labels_.name_of[static_cast<std::size_t>(label)];
-  out.confidence = of_name_[static_cast<std::size_t>(name)];
+  out.confidence = options_.certainty(std::min(1.0, of_name_[static_cast<std::size_t>(name)]));
   if (!options_.marginals) return;
   ranked_.clear();
   for (std::size_t k = 0; k < of_name_.size(); ++k) {
@@ -208,38 +211,42 @@ void Labeller::write_extra(const Answer& answer) {
   }
 }
 
-// Finds the labellings of a sentence, and the probabilities of its labels where they are asked for.
-void Labeller::decide(const Corpus& corpus, Extractor& extractor, std::size_t s) {
-  const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
-  model_.score(extractor, s, scratch_);
-  bool any_known = false;
-  if (options_.known && place_.back().first < corpus.columns().size()) {
-    known_.assign(L, -1);
-    std::string known;
-    for (std::size_t t = 0; t < L; ++t) {
-      joined_label(corpus, begin + t, options_.targets, options_.unknown, known);
-      if (known == options_.unknown) continue;
-      any_known = true;
-      known_[t] = labels_.find(known);
-      if (known_[t] < 0) {
-        throw BadLine(corpus.line_number(begin + t),
-                      "the known label '" + known + "' is not one of the model's");
-      }
+void Labeller::read_known(const Corpus& corpus) {
+  known_.clear();
+  if (!options_.known || place_.back().first >= corpus.columns().size()) return;
+  known_.assign(corpus.tokens(), -1);
+  std::string known;
+  for (std::size_t t = 0; t < corpus.tokens(); ++t) {
+    joined_label(corpus, t, options_.targets, options_.unknown, known);
+    if (known == options_.unknown) continue;
+    known_[t] = labels_.find(known);
+    if (known_[t] < 0) {
+      throw BadLine(corpus.line_number(t),
+                    "the known label '" + known + "' is not one of the model's");
     }
-    model_.clamp(known_, labels_.name_of, scratch_);
   }
+}
+
+// Finds the labellings of a sentence, and the probabilities of its labels where they are asked for.
+void Labeller::decide(const Corpus& corpus, TaggerReader& reader, std::size_t s) {
+  const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
+  scored_ = &reader.scores(s, Purpose::kBest);
   double value = kMinusInfinity;
   if (options_.nbest > 1) {
     outputs_.clear();
-    for (auto& [score, y] : model_.kbest(L, scratch_, options_.nbest)) {
+    for (auto& [score, y] : kbest(reader, *scored_, options_.nbest)) {
       if (outputs_.empty()) value = score;
       outputs_.push_back(std::move(y));
     }
   } else {
     outputs_.resize(1);
-    value = model_.argmax(L, scratch_, outputs_[0]);
+    value = best(reader, *scored_, outputs_[0]).value;
   }
   if (value == kMinusInfinity) {
+    const bool any_known =
+        !known_.empty() && std::any_of(known_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       known_.begin() + static_cast<std::ptrdiff_t>(begin + L),
+                                       [](std::int32_t known) { return known >= 0; });
     throw BadLine(corpus.line_number(begin),
                   any_known ? "no legal labelling of this sentence is left: the known labels "
                               "contradict the constraints"
@@ -248,20 +255,19 @@ void Labeller::decide(const Corpus& corpus, Extractor& extractor, std::size_t s)
                                   ": train with scheme none");
   }
   if (options_.confidence || options_.marginals) {
-    probability_.resize(L * labels_.labels.size());
-    model_.marginals(L, scratch_, options_.temperature, probability_.data());
+    marginals(reader, *scored_, options_.temperature, probability_);
   }
 }
 
 void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
                       std::vector<Answer>& out) {
   check_columns(corpus, model_.features().columns_needed(), place_.front().first, options_.columns);
-  Extractor extractor(model_.shared_features(), corpus);
-  extractor.update();
+  read_known(corpus);
+  TaggerReader reader(model_, corpus, {labels_.name_of, known_});
   for (std::size_t s = first; s < last; ++s) {
-    decide(corpus, extractor, s);
+    decide(corpus, reader, s);
     const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
-    for (std::size_t t = 0; t < L; ++t) describe(t, out.emplace_back());
+    for (std::size_t t = 0; t < L; ++t) describe(reader, t, out.emplace_back());
     tokens_ += L;
   }
 }
@@ -269,20 +275,22 @@ void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
 void Labeller::label(std::string_view text, std::size_t line, std::string& out) {
   if (corpus_.bytes() > kMostBytes) {
     corpus_.clear();
-    extractor_.forget();
+    reader_.forget();
   } else {
     corpus_.clear_tokens();
   }
   corpus_.set_line(line);
   const std::size_t first = place_.front().first;
   corpus_.read(text, first);
-  extractor_.update();
+  reader_.update();
   check_columns(corpus_, model_.features().columns_needed(), first, options_.columns);
+  read_known(corpus_);
+  reader_.ask({labels_.name_of, known_});
   const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
-    decide(corpus_, extractor_, s);
+    decide(corpus_, reader_, s);
     for (std::size_t t = 0; t < L; ++t) {
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;
@@ -291,7 +299,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
       split(labels_.shown(outputs_[0][t]));
       if (more) {
-        describe(t, answer_);
+        describe(reader_, t, answer_);
         write_extra(answer_);
       }
       write_token(corpus_, text, from, begin + t, cells_, extra_, options_.lone, out);

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tasks/tagging/model.hpp"
+#include "models/confidence.hpp"
+#include "tasks/tagging/reader.hpp"
 
 namespace structlearn::text {
 
@@ -31,6 +32,7 @@ struct LabelOptions {
   bool marginals = false;    // a column with the probabilities of all labels
   bool known = false;        // labels that stand in their columns already are kept
   double temperature = 1.0;  // of the probabilities
+  Confidence certainty;      // from the probability of a label to the confidence that is written
   std::string unknown = "_";
   char lone = ' ';  // separates what is added from words that stand alone on their lines
 };
@@ -89,8 +91,10 @@ class Labeller {
   LineShape shape() const { return corpus_.shape(); }
 
  private:
-  void decide(const Corpus&, Extractor&, std::size_t sentence);
-  void describe(std::size_t position, Answer& out);
+  // Reads the labels that stand in their columns already.
+  void read_known(const Corpus&);
+  void decide(const Corpus&, TaggerReader&, std::size_t sentence);
+  void describe(TaggerReader&, std::size_t position, Answer& out);
   void write_extra(const Answer&);
   void split(std::string_view label);
 
@@ -98,8 +102,8 @@ class Labeller {
   const LabelNames& labels_;
   LabelOptions options_;
   Corpus corpus_;
-  Extractor extractor_;
-  Scratch scratch_;
+  TaggerReader reader_;
+  const Scored* scored_ = nullptr;                          // of the sentence that was decided last
   std::vector<std::pair<std::size_t, std::size_t>> place_;  // column and part, by column
   std::vector<std::string_view> parts_;
   std::vector<Cell> cells_;

@@ -128,7 +128,7 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
     if certainty is not None:
         told = certainty.as_dict()
         found["expected_calibration_error"] = told["expected_calibration_error"]
-        found["calibration"] = {"calibrated": model.calibrated, **told}
+        found["calibration"] = {"calibrated": model.calibrated_, **told}
     put_json(found)
     return 0
 
@@ -162,7 +162,7 @@ def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
 
 def certainty_note(model: Any) -> str:
     """Say whether the probabilities of a model can be trusted."""
-    if model.calibrated:
+    if model.calibrated_:
         return "The probabilities are calibrated: by a dev set, or by a log loss."
     return "The probabilities are not calibrated: train with --dev."
 

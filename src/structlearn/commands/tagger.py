@@ -34,7 +34,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(tagger: Any, o: Any, progress: Any) -> int:
     """Write the file with its labels."""
-    if (o.confidence or o.marginals) and tagger.model_.temperature is None:
+    if (o.confidence or o.marginals) and not tagger.calibrated_:
         note("structlearn: the probabilities are not calibrated: train with --dev")
     tagger.label_file(
         o.input,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
 
-from ..estimators.declared import check_whole
+from ..checks import check_whole
 from ..exceptions import FileError
 from ..io.images import SUFFIXES
 from ..meter import Meter, say

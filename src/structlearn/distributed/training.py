@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar
 
-from ..estimators.declared import check_whole
+from ..checks import check_whole
 from ..text.corpus import Corpus, corpus_of
 from ..text.formats import guess_format
 from ..text.sources import with_labels

@@ -16,34 +16,10 @@ else:
         return lambda kind: kind
 
 
-__all__ = ["DeclaredParameters", "Parameters", "check_number", "check_whole", "parameter"]
+__all__ = ["DeclaredParameters", "Parameters", "parameter"]
 
 #: Parameters that say how a model is made or used, not what it becomes; files do not hold them.
 _PASSING = ("n_jobs", "verbose", "checkpoint", "callbacks", "functions")
-
-
-def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number within bounds, NumPy's included, as Python's own."""
-    from numbers import Integral
-
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        number = int(value)
-        if number >= least and (most is None or number <= most):
-            return number
-    bound = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise ValueError(f"{name} must be a whole number {bound}, got {value!r}")
-
-
-def check_number(name: str, value: Any, *, above: bool) -> float:
-    """Return a finite number above 0, or of at least 0."""
-    from numbers import Real
-
-    if isinstance(value, Real) and not isinstance(value, bool):
-        number = float(value)
-        if number < float("inf") and (number > 0 if above else number >= 0):
-            return number
-    bound = "above 0" if above else "of at least 0"
-    raise ValueError(f"{name} must be a number {bound}, got {value!r}")
 
 
 class Parameters:

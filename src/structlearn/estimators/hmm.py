@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError
 from ..structures.chains.chain import Chain
-from ..structures.threads import n_threads
+from ..threads import n_threads
 from .columns import Columns, read_tables
 from .emissions import (
     CategoricalEmissions,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import check_number
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
@@ -22,9 +23,8 @@ from ..problem import Problem
 from ..problem.digest import problem_digest
 from ..structures.beam import UPDATE_AT
 from ..structures.checks import check_width
-from ..structures.threads import n_threads
+from ..threads import n_threads
 from .checkpoint import Checkpoint, check_path, identity
-from .declared import check_number
 from .latent import LATENT, around, fills_in, random_start
 from .outputs import refuse_no_weight
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import CapabilityError, InfeasibleError
+from ..models.frames import as_records, contributions_frame
 from ..structures.checks import check_count
-from .frames import as_records, contributions_frame
 from .predictor import Predictor
 
 __all__ = ["Explained"]

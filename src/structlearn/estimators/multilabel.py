@@ -13,12 +13,12 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..features.encoder import is_empty
+from ..models.frames import as_records, contributions_frame
 from ..structures.base import Structure
 from ..structures.checks import check_count
 from ..structures.graphs.graph import Graph
 from ..structures.trees.tree import Tree
 from .crf import CRF
-from .frames import as_records, contributions_frame
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
 from .outputs import check_sample_weight, refuse_no_weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .declared import check_number
+from ..checks import check_number
 from .learner_names import LEARNERS, PARAMETERS
 from .learning import Parameters, check_parameters
 

@@ -19,7 +19,7 @@ from ..structures.base import Structure
 from ..structures.beam import BeamSearch
 from ..structures.native import NativeStructure
 from ..structures.parts import unflatten_values
-from ..structures.threads import n_threads, warn_of_one_thread
+from ..threads import n_threads, warn_of_one_thread
 from .approximate_inference import LIKELIHOODS
 from .cost_parts import cost_parts
 from .gold import GoldOutputs

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .. import _core
 from ..exceptions import CapabilityError
 from ..scoring.cone import WeightCone
-from ..structures.threads import n_threads
+from ..threads import n_threads
 from .gold import GoldOutputs
 from .parts import PartVector
 from .python_inference import Inexact

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..exceptions import CapabilityError
+from ..threads import n_threads, warn_of_one_thread
 from .checks import check_count, check_temperature, check_width, seed_of
-from .threads import n_threads, warn_of_one_thread
 
 if TYPE_CHECKING:
     from .base import Structure

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..threads import n_threads
 from .base import Structure
 from .batches import ask_each, named_example, read_batch, takes_batches
 from .checks import check_count, check_temperature, seed_of
@@ -16,7 +17,6 @@ from .entropies import TOLERANCE, entropy_by_difference
 from .parts import Parts
 from .score_arrays import as_scores, rank_of
 from .solution import Solution
-from .threads import n_threads
 
 if TYPE_CHECKING:
     from .programs.program import Program

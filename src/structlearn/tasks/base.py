@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from ..estimators.declared import Parameters, check_whole
+from ..estimators.declared import Parameters
 from ..exceptions import FileError
 from ..io.container import Tensor, read_container, refused_as_file
 from ..io.stored_model import StoredModel
+from ..models.model import Model
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
 from ..text.layouts import Layout, as_trained, format_advice, input_format
@@ -25,33 +26,14 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from ..metrics.calibration import Reliability
+    from ..models.calibration import Calibration
 
     Task = TypeVar("Task", bound="FileTagger")
 
-__all__ = ["Distribution", "FileTagger"]
-
-_PAIR = ("before", "after", "weight")
+__all__ = ["FileTagger"]
 
 
-class Distribution:
-    """P(output | sentence): draws from it, and its entropy.
-
-    Parameters
-    ----------
-    sample : callable
-        (n, seed) -> n outputs.
-    entropy : callable
-        () -> the entropy in nats.
-    """
-
-    def __init__(
-        self, sample: Callable[[int, int], list[Any]], entropy: Callable[[], float]
-    ) -> None:
-        self.sample, self.entropy = sample, entropy
-
-
-class FileTagger(Parameters):
+class FileTagger(Model, Parameters):
     """A learner over files, with scikit-learn's conventions for its parameters."""
 
     features: Any
@@ -109,15 +91,6 @@ class FileTagger(Parameters):
         """Return an estimator with this model; of its parameters those that the model file has."""
         raise AssertionError
 
-    @property
-    def n_threads(self) -> int:
-        """Threads that ``n_jobs`` stands for; None is one."""
-        if self.n_jobs is None:
-            return 1
-        if type(self.n_jobs) is int and self.n_jobs >= 1:  # the short way, without an import
-            return self.n_jobs
-        return check_whole("n_jobs", self.n_jobs, 1)
-
     def _fitted(self) -> Any:
         if not hasattr(self, "model_"):
             kind = type(self).__name__
@@ -128,249 +101,34 @@ class FileTagger(Parameters):
             )
         return self.model_
 
-    # -- distributions --------------------------------------------------------------------------
-
-    def sample(
-        self, X: Any, n: int = 1, *, random_state: int = 0, gold_tags: bool | None = None
-    ) -> list[list[Any]]:
-        """Return n outputs of each sentence, drawn from P(output | sentence).
-
-        Parameters
-        ----------
-        X : as ``predict`` takes it
-        random_state : int, default=0
-            The same number gives the same outputs.
-        gold_tags : bool, optional
-            Parsers: read the tags instead of predicting them.
-        """
-        number, seed = check_whole("n", n, 1), check_whole("random_state", random_state, 0)
-        drawn = self._ask_each(
-            X,
-            lambda given: [
-                one.sample(number, seed + i)
-                for i, one in enumerate(self._distributions(given, gold_tags))
-            ],
-            lambda: [self._no_output() for _ in range(number)],
-        )
-        return self._warned(drawn)
-
-    def entropy(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
-        """Return the entropy of P(output | sentence) of each sentence, in nats.
-
-        0 where the model is certain. Probabilities are those of ``predict_marginals``.
-
-        Parameters
-        ----------
-        X : as ``predict`` takes it
-        gold_tags : bool, optional
-            Parsers: read the tags instead of predicting them.
-        """
-        found = self._ask_each(
-            X,
-            lambda given: [one.entropy() for one in self._distributions(given, gold_tags)],
-            float,
-        )
-        return self._warned(found)
-
-    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterable[Any]:
-        """Return for each sentence what has ``sample(n, seed)`` and ``entropy()``."""
-        from ..exceptions import CapabilityError
-
-        raise CapabilityError(
-            f"{type(self).__name__} has no probabilities of outputs, so there are no draws and no "
-            "entropies. What works: predict"
-        )
-
-    def _no_output(self) -> Any:
-        """Return the output of a sentence without words."""
-        return []
-
-    def _ask_each(
-        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
-    ) -> list[Any]:
-        """Return the answers for all sentences; ``empty()`` for those without words."""
-        self._fitted()
-        found: list[Any] = with_empty(X, answer, empty)
-        return found
-
-    # -- certainty ------------------------------------------------------------------------------
+    # -- queries --------------------------------------------------------------------------------
 
     @property
-    def calibrated(self) -> bool:
-        """Whether probabilities are those of a log loss, or were calibrated on a dev set."""
-        return self._fitted().temperature is not None
+    def calibration_(self) -> Calibration | None:  # type: ignore[override]
+        """What a dev set said of the probabilities; None: none was asked."""
+        calibration: Calibration | None = self._fitted().calibration
+        return calibration
 
-    def _warned(self, found: list[Any]) -> list[Any]:
-        """Return what rests on probabilities, with a warning where these are not calibrated."""
-        if found and not self.calibrated:
-            import warnings
+    @property
+    def _loss_temperature(self) -> float | None:  # type: ignore[override]
+        temperature: float | None = self._fitted().loss_temperature
+        return temperature
 
-            warnings.warn(
-                f"the probabilities of this {type(self).__name__} are not calibrated: it was "
-                "learned without a log loss. Training with a dev set, fit(X, dev=...), calibrates "
-                "them",
-                UserWarning,
-                stacklevel=3,
-            )
-        return found
+    def _keep_calibration(self, calibration: Calibration | None) -> None:
+        self._fitted().calibration = calibration
 
-    def calibration(
-        self, X: Any, format: str | None = None, *, gold_tags: bool | None = None
-    ) -> Reliability | None:
-        """Compare the probabilities of predictions with how often these are right.
-
-        Parameters
-        ----------
-        X : as ``evaluate`` takes it
-            With gold labels or trees.
-        gold_tags : bool, optional
-            Parsers: read the tags instead of predicting them.
-
-        Returns
-        -------
-        structlearn.metrics.calibration.Reliability or None
-            Of tokens, segments, arcs or brackets. None where the model has no probabilities.
-        """
-        from ..exceptions import CapabilityError
-        from ..metrics.calibration import reliability
-
-        self._fitted()
-        try:
-            pairs = list(self._certainties(X, format, gold_tags))
-        except CapabilityError:
-            return None
-        return reliability((p for p, _ in pairs), (right for _, right in pairs)) if pairs else None
-
-    def _certainties(
-        self, X: Any, format: str | None, gold_tags: bool | None
-    ) -> Iterable[tuple[float, bool]]:
-        """Return the probability of each prediction, and whether it is right."""
-        return ()
-
-    # -- what was learned -----------------------------------------------------------------------
-
-    def top_features(
+    def _ask(
         self,
-        label: str | None = None,
-        n: int = 10,
-        *,
-        in_words: bool = False,
-        as_frame: bool = False,
-    ) -> Any:
-        """Return the features with the largest weights of a label.
-
-        Parameters
-        ----------
-        label : str, optional
-            A label, relation, category or class; by default all of them.
-        n : int, default=10
-            Features of each label.
-        in_words : bool, default=False
-            Phrases instead of the names of features: 'the word ends in "ing"'.
-        as_frame : bool, default=False
-            A pandas DataFrame instead of a list.
-
-        Returns
-        -------
-        list of dict
-            label, feature, weight; by label. Where a tagger learns chunks as IOBES, the features of
-            B- are those of S- and B-, the ones of I- those of I- and E-: their names begin with
-            the label that is meant, "as S-NP: ...".
-        """
-        from ..estimators.frames import as_records
-
+        X: Any,
+        answer: Callable[[Any], list[Any]],
+        empty: Callable[[], Any],
+        reading: dict[str, Any],
+    ) -> list[Any]:
         self._fitted()
-        n = check_whole("n", n, 1)
-        found = self._heaviest(n, None if label is None else [label])
-        if label is not None and label not in found:
-            raise ValueError(f"the model has no label {label!r}; it has {', '.join(found)}")
-        said = self._phrases() if in_words else str
-        rows = [
-            {"label": one, "feature": said(name), "weight": float(weight)}
-            for one, features in found.items()
-            for name, weight in features
-        ]
-        return as_records(rows, ("label", "feature", "weight"), as_frame)
-
-    def transitions(self, *, as_frame: bool = False) -> Any:
-        """Return the weights of pairs of neighbouring labels.
-
-        Parameters
-        ----------
-        as_frame : bool, default=False
-            A pandas DataFrame instead of a list: a row for each label before, a column for each
-            label after.
-
-        Returns
-        -------
-        list of dict
-            before, after, weight; −∞ is forbidden. Labels are those that were learned (S- and E-
-            too where a tagger has the scheme IOBES). "(start)" is before the first label, "(end)"
-            after the last; at order 0 these are all. Of a constituency parser: a label, what stands
-            under it, and the weight of both; of counted rules their probability.
-        """
-        from ..estimators.frames import as_records
-
-        self._fitted()
-        rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
-        return as_records(rows, _PAIR, as_frame, wide=True)
-
-    def explain(self, X: Any, *, in_words: bool = False, as_frame: bool = False) -> Any:
-        """Return what decided the predictions, against their runners-up.
-
-        Parameters
-        ----------
-        X : as ``predict`` takes it
-        in_words : bool, default=False
-            Phrases instead of the names of features: 'the word ends in "ing"'.
-        as_frame : bool, default=False
-            A pandas DataFrame instead of a list, with a row for each contribution.
-
-        Returns
-        -------
-        list of list of dict
-            By sentence, for each token: position, token, label, runner_up, margin (the difference
-            of their scores), contributions: (name, value), the largest (by its absolute value)
-            first; taggers give the probability of the label too, with a warning where it is not
-            calibrated. Where there was no other choice, runner_up is None and margin infinite. The
-            margin of an arc is negative if it alone would have lost and the rest of the tree
-            decided. Segments are explained as such, labels are (start, end, type) then, and the
-            runner-up is a list of them; the labels of dependency trees are (head, relation). A tree
-            of constituents is explained as a whole, with position None, and an image class by
-            class.
-        """
-        from ..estimators.frames import contributions_frame
-
-        found = self._ask_each(X, self._decisions, list)
-        if any("probability" in one for row in found for one in row):
-            self._warned(found)
-        if in_words:
-            said = self._phrases()
-            for decision in (one for row in found for one in row):
-                parts = decision["contributions"]
-                decision["contributions"] = [(said(name), value) for name, value in parts]
-        return contributions_frame(found) if as_frame else found
-
-    def _phrases(self) -> Callable[[str], str]:
-        """Return what puts names of features in words; here they are words already."""
-        return str
-
-    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
-        """Return (name, weight) of the heaviest features by label."""
-        raise AssertionError
-
-    def _pairs(self) -> list[tuple[str, str, float]]:
-        """Return (before, after, weight) of pairs of labels."""
-        from ..exceptions import CapabilityError
-
-        raise CapabilityError(
-            f"{type(self).__name__} has no transitions between labels. What works: top_features, "
-            "explain"
+        answers: list[Any] = with_empty(
+            X, lambda given: answer(self._inputs(given, **reading)), empty
         )
-
-    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        """Return what ``explain`` gives."""
-        raise AssertionError
+        return answers
 
     # -- reading --------------------------------------------------------------------------------
 

@@ -34,9 +34,9 @@ def jackknifed_tags(
     names: dict[str, int] = {}
 
     def predict(tagger: TaggerModel, held_out: Sequence[int]) -> list[int]:
-        cells = array("I", tagger.core.predict(corpus.subset(held_out).core, b"", n_jobs))
+        outputs = tagger.inputs(corpus.subset(held_out)).solve(n_jobs).outputs
         numbers = [names.setdefault(name, len(names)) for name in tagger.shown]
-        return [numbers[cell] for cell in cells]
+        return [numbers[cell] for row in outputs for cell in row]
 
     found = jackknife(len(corpus), folds, lambda rest: learn(corpus.subset(rest)), predict)
     return array("I", found), list(names)

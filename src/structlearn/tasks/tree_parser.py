@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 
-from ..estimators.declared import check_whole
+from ..checks import check_whole
 from ..meter import Meter, say
 from ..text.files import written_text
 from .base import FileTagger

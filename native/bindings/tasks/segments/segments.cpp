@@ -10,7 +10,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
-#include "bindings/signals.hpp"
+#include "bindings/models/inputs.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "tasks/segments/segment_model.hpp"
 
@@ -157,65 +157,6 @@ struct PySegmentModel {
 
   void check(const Corpus& corpus) const { check_columns(model->features().attributes(), corpus); }
 
-  // A label a token, -1 where the segment before goes on.
-  nb::bytes predict(const Corpus& corpus, std::size_t threads) const {
-    check(corpus);
-    std::vector<std::int32_t> flat(corpus.tokens());
-    Signals signals;
-    {
-      nb::gil_scoped_release release;
-      Interrupt interrupt(signals.poll());
-      const std::size_t tasks = std::max<std::size_t>(1, threads), n = corpus.sentences();
-      parallel_for(tasks, threads, [&](std::size_t task, std::size_t) {
-        SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
-        extractor.update();
-        SegmentScratch scratch;
-        Output y;
-        for (std::size_t s = task * n / tasks; s < (task + 1) * n / tasks; ++s) {
-          if (interrupt.requested()) return;
-          const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
-          model->score(extractor, s, scratch);
-          model->argmax(L, scratch, y);
-          std::copy(y.begin(), y.end(), flat.begin() + static_cast<std::ptrdiff_t>(begin));
-        }
-      });
-    }
-    signals.rethrow();
-    return to_bytes(flat);
-  }
-
-  // Calls ask(length, scratch) with the scores of a sentence.
-  template <class Ask>
-  auto scored(const Corpus& corpus, std::size_t sentence, Ask&& ask) const {
-    check_sentence(corpus, sentence);
-    check(corpus);
-    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
-    extractor.update();
-    SegmentScratch scratch;
-    model->score(extractor, sentence, scratch);
-    return ask(corpus.sentence(sentence + 1) - corpus.sentence(sentence), scratch);
-  }
-
-  // Probabilities of the segments of a sentence: (L, max_length, K).
-  nb::bytes marginals(const Corpus& corpus, std::size_t sentence, double temperature) const {
-    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
-      model->marginals(L, scratch, temperature);
-      scratch.marginals.resize(L * model->max_length() * model->labels());
-      return to_bytes(scratch.marginals);
-    });
-  }
-
-  // Scores of the segments of a sentence: (L, max_length, K).
-  nb::bytes scores(const Corpus& corpus, std::size_t sentence) const {
-    check_sentence(corpus, sentence);
-    check(corpus);
-    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
-    extractor.update();
-    SegmentScratch scratch;
-    model->score(extractor, sentence, scratch);
-    return to_bytes(scratch.theta);
-  }
-
   // For each of some segments (begin, end, label) of a sentence, the features that have a weight
   // for its label, by name.
   nb::list explain(
@@ -239,56 +180,14 @@ struct PySegmentModel {
     }
     return out;
   }
-
-  // The n best segmentations with their scores, as predict gives them.
-  std::vector<std::pair<double, Output>> kbest(const Corpus& corpus, std::size_t sentence,
-                                               std::size_t n) const {
-    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
-      return model->kbest(L, scratch, n);
-    });
-  }
-
-  std::vector<Output> sample(const Corpus& corpus, std::size_t sentence, std::size_t n,
-                             double temperature, std::uint64_t seed) const {
-    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
-      return model->sample(L, scratch, temperature, n, seed);
-    });
-  }
-
-  double entropy(const Corpus& corpus, std::size_t sentence, double temperature) const {
-    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
-      return model->entropy(L, scratch, temperature);
-    });
-  }
-
-  // Sum over the gold segments of -log p(segment), for calibration. `gold` as predict gives it;
-  // segments with a label from K on, or too long, are left out.
-  double log_loss(const Corpus& corpus, nb::handle gold, double temperature) const {
-    check(corpus);
-    const Bytes bytes(gold);
-    const auto labels = bytes.as<std::int32_t>("gold");
-    if (labels.size() != corpus.tokens()) throw std::invalid_argument("gold labels");
-    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
-    extractor.update();
-    SegmentScratch scratch;
-    const std::size_t K = model->labels(), D = model->max_length();
-    double sum = 0.0;
-    for (std::size_t s = 0; s < corpus.sentences(); ++s) {
-      const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
-      model->score(extractor, s, scratch);
-      model->marginals(L, scratch, temperature);
-      for (std::size_t b = 0, e = 1; b < L; b = e) {
-        for (e = b + 1; e < L && labels[begin + e] < 0; ++e) {
-        }
-        if (labels[begin + b] < 0) continue;
-        const auto k = static_cast<std::size_t>(labels[begin + b]);
-        if (k >= K || e - b > D) continue;
-        sum -= std::log(std::max(scratch.marginals[(b * D + e - b - 1) * K + k], 1e-300));
-      }
-    }
-    return sum;
-  }
 };
+
+PyInputs inputs(nb::object self, nb::object corpus) {
+  const auto& owner = nb::cast<const PySegmentModel&>(self);
+  const auto& sentences = nb::cast<const Corpus&>(corpus);
+  owner.check(sentences);
+  return {nb::make_tuple(self, corpus), std::make_unique<SegmentInputs>(*owner.model, sentences)};
+}
 
 struct PySegmentLabeller {
   std::shared_ptr<PySegmentModel> model;
@@ -354,19 +253,9 @@ void bind_segments(nb::module_& m) {
   nb::class_<PySegmentModel>(m, "SegmentModel")
       .def(nb::init<std::shared_ptr<SegmentFeatures>, std::size_t, std::size_t, nb::dict>(),
            nb::arg("features"), nb::arg("labels"), nb::arg("max_length"), nb::arg("arrays"))
-      .def("predict", &PySegmentModel::predict, nb::arg("corpus"), nb::arg("threads"))
-      .def("marginals", &PySegmentModel::marginals, nb::arg("corpus"), nb::arg("sentence"),
-           nb::arg("temperature"))
-      .def("scores", &PySegmentModel::scores, nb::arg("corpus"), nb::arg("sentence"))
+      .def("inputs", &inputs, nb::arg("corpus"))
       .def("explain", &PySegmentModel::explain, nb::arg("corpus"), nb::arg("sentence"),
-           nb::arg("segments"))
-      .def("kbest", &PySegmentModel::kbest, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
-      .def("sample", &PySegmentModel::sample, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"),
-           nb::arg("temperature"), nb::arg("seed"))
-      .def("entropy", &PySegmentModel::entropy, nb::arg("corpus"), nb::arg("sentence"),
-           nb::arg("temperature"))
-      .def("log_loss", &PySegmentModel::log_loss, nb::arg("corpus"), nb::arg("gold"),
-           nb::arg("temperature"));
+           nb::arg("segments"));
 
   auto labeller =
       nb::class_<PySegmentLabeller>(m, "SegmentLabeller")
@@ -375,7 +264,8 @@ void bind_segments(nb::module_& m) {
               [](PySegmentLabeller* self, std::shared_ptr<PySegmentModel> model,
                  std::vector<std::string> first, std::vector<std::string> later,
                  const std::string& format, std::size_t target, std::size_t columns,
-                 bool confidence, double temperature, char lone) {
+                 bool confidence, double temperature, const std::vector<double>& certainty,
+                 char lone) {
                 const Format read = format_of(format);
                 if (first.size() != model->model->labels() || later.size() != first.size()) {
                   throw std::invalid_argument("a name for every label is needed");
@@ -384,7 +274,8 @@ void bind_segments(nb::module_& m) {
                 self->model = std::move(model);
                 self->names = {std::move(first), std::move(later)};
                 self->format = read;
-                self->options = {target, columns, confidence, temperature, lone};
+                self->options = {target, columns, confidence, temperature, Confidence(certainty),
+                                 lone};
                 self->pieces = std::make_unique<PieceLabeller<SegmentLabeller>>([self] {
                   return std::make_unique<SegmentLabeller>(*self->model->model, self->names,
                                                            self->format, self->options);
@@ -392,7 +283,7 @@ void bind_segments(nb::module_& m) {
               },
               nb::arg("model"), nb::arg("first"), nb::arg("later"), nb::arg("format"),
               nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"),
-              nb::arg("lone") = ' ');
+              nb::arg("certainty"), nb::arg("lone") = ' ');
   bind_labelling<PySegmentLabeller>(labeller);
   bind_answers<PySegmentLabeller>(labeller);
 }

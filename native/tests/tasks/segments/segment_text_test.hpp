@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/queries.hpp"
 #include "tasks/segments/segment_model.hpp"
 #include "tests/check.hpp"
 
@@ -71,18 +72,20 @@ inline void test_segment_texts() {
   weights.start = weights.end = {0.0, 0.0};
   weights.transition = {0.0, 0.0, 0.0, 0.0};
   const text::SegmentModel model(features, weights);
-  text::SegmentScratch scratch;
-  model.score(extractor, 0, scratch);
+  text::SegmentReader reader(model, corpus);
+  const structlearn::Scored& scored = reader.scores(0, structlearn::Purpose::kBest);
   for (std::size_t site = 0; site < 9; ++site) {
     if (site / 3 + site % 3 + 1 > 3) continue;
     const auto n = static_cast<double>(rows.begin[site + 1] - rows.begin[site]);
-    CHECK_NEAR(scratch.theta[2 * site + 1], n, 1e-12);
-    CHECK(site % 3 == 0 || scratch.theta[2 * site] == structlearn::kMinusInfinity);
+    CHECK_NEAR(scored.parts[2 * site + 1], n, 1e-12);
+    CHECK(site % 3 == 0 || scored.parts[2 * site] == structlearn::kMinusInfinity);
   }
   structlearn::Output y;
-  model.argmax(3, scratch, y);
+  structlearn::best(reader, scored, y);
   CHECK(y.size() == 3 && y[0] == 1 && y[1] != 0 && y[2] != 0);
-  model.marginals(3, scratch, 1.0);
+  std::vector<double> p;
+  structlearn::marginals(reader, scored, 1.0, p);
+  CHECK(structlearn::certainties(reader, scored, y, p).size() == reader.parts(y).size());
 
   const text::SegmentNames names{{"O", "B-X"}, {"O", "I-X"}};
   text::SegmentLabeller labeller(model, names, text::Format::kColumns, {1, 2, true, 1.0});

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/queries.hpp"
 #include "tests/text/text_test.hpp"
 
 namespace test {
@@ -336,16 +337,13 @@ inline void test_labeller() {
       const std::string text = random_text(draw, 1 + draw.below(4), separator);
       Corpus corpus(Format::kColumns);
       corpus.read(text, 0);
-      Extractor extractor(model.shared_features(), corpus);
-      extractor.update();
-      Scratch scratch;
+      TaggerReader reader(model, corpus);
       std::string expected;
       std::size_t copied = 0;
       for (std::size_t s = 0; s < corpus.sentences(); ++s) {
         Output y;
         const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
-        model.score(extractor, s, scratch);
-        model.argmax(L, scratch, y);
+        structlearn::best(reader, reader.scores(s, structlearn::Purpose::kBest), y);
         for (std::size_t t = 0; t < L; ++t) {
           // Every line ends with one letter, the second cell.
           const Line& at = corpus.lines()[begin + t];

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
+from ...threads import n_threads
 from ..batches import ask_each, read_batch, takes_batches
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure
@@ -21,7 +22,6 @@ from ..others import differing
 from ..parts import Array, Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
-from ..threads import n_threads
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
 from .tree_counts import count_arborescences, count_projective

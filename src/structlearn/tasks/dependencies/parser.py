@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from ...estimators.declared import check_number, parameter
+from ...checks import check_number
+from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
 from ...text.answers import TREES_INSTEAD, cell_fault, check_labels
 from ...text.corpus import Corpus

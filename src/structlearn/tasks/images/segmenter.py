@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from ...checks import check_whole
 from ...drawing.overlay import overlay
-from ...estimators.declared import check_whole, parameter
+from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
 from ...io.image_folders import find_images, output_files, read_examples, read_images
 from ...io.images import png_bytes, read_image

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ...estimators.declared import check_whole
+from ...checks import check_whole
 from ...exceptions import CapabilityError
 from .corpora import put_lemmas, put_tags, tagged_corpus, words_corpus
 from .doc import Doc

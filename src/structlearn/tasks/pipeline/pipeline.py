@@ -6,7 +6,8 @@ import copy
 import os
 from collections.abc import Callable
 
-from ...estimators.declared import DeclaredParameters, check_whole
+from ...checks import check_whole
+from ...estimators.declared import DeclaredParameters
 from ...io.container import Tensor, read_container, refused_as_file
 from .annotating import Annotating
 from .model import STAGES, PipelineModel

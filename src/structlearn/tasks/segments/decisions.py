@@ -7,10 +7,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from ...exceptions import InfeasibleError
-from ...structures.chains.semimarkov import SemiMarkov
+from ...models.inputs import NativeInputs
 from ...text.corpus import Corpus
 from .model import SegmentModel
 
@@ -19,8 +16,10 @@ __all__ = ["explain"]
 Segment = tuple[int, int, int]
 
 
-def explain(model: SegmentModel, corpus: Corpus, sentence: int) -> list[dict[str, Any]]:
-    """Return for each segment of the best segmentation what decided it.
+def explain(
+    model: SegmentModel, inputs: NativeInputs, temperature: float, threads: int
+) -> list[list[dict[str, Any]]]:
+    """Return for each segment of each best segmentation what decided it.
 
     It is compared with the best segmentation that does not have this segment: the margin is the
     difference of their scores, a sum over the features of the segments, and over the pairs of
@@ -28,34 +27,37 @@ def explain(model: SegmentModel, corpus: Corpus, sentence: int) -> list[dict[str
 
     Returns
     -------
-    list of dict
+    list of list of dict
         position, token (the words), label (start, end, type), runner_up (the segments that the
         other segmentation has there), probability, margin, contributions: (name, value).
     """
-    n, length = len(model.labels), corpus.core.length(sentence)
+    outputs = inputs.solve(threads).outputs
+    probabilities = inputs.certainties(outputs, temperature, threads)
+    rivals = inputs.rivals(threads)
+    return [
+        _explain_sentence(model, inputs.source, *row)
+        for row in zip(range(len(inputs)), outputs, probabilities, rivals, strict=True)
+    ]
+
+
+def _explain_sentence(
+    model: SegmentModel,
+    corpus: Corpus,
+    sentence: int,
+    output: Any,
+    probabilities: list[float],
+    rivals: list[list[int]],
+) -> list[dict[str, Any]]:
     words = corpus.cells(sentence, 1 if model.format == "conllu" else 0)
-    shape = (length, model.max_length, n)
-    flat = np.frombuffer(model.core.scores(corpus.core, sentence))
-    scores: dict[str, Any] = {"segment": flat.reshape(shape)}
-    for name in ("start", "end", "transition"):
-        table = np.array(array("d", bytes(model.arrays[name])))
-        scores[name] = table.reshape(n, n) if name == "transition" else table
-    structure = SemiMarkov(model.max_length)
-    best: list[Segment] = [tuple(one) for one in structure.argmax(**scores)]
-    p = model.marginals(corpus, sentence, 0.0)
     parts = _Parts(model, corpus, sentence, words)
-    found = []
-    for begin, end, k in best:
-        masked = scores["segment"].copy()
-        masked[begin, end - begin - 1, k] = -np.inf
-        try:
-            other: list[Segment] = [
-                tuple(one) for one in structure.argmax(**{**scores, "segment": masked})
-            ]
-        except InfeasibleError:
+    best = _numbered(output)
+    decisions = []
+    for (begin, end, k), p, rival in zip(best, probabilities, rivals, strict=True):
+        if not rival:
             continue  # there is no other segmentation
+        other = _numbered(rival)
         ranked = parts.difference(best, other, begin, end)
-        found.append(
+        decisions.append(
             {
                 "position": begin,
                 "token": " ".join(words[begin:end]),
@@ -63,12 +65,18 @@ def explain(model: SegmentModel, corpus: Corpus, sentence: int) -> list[dict[str
                 "runner_up": [
                     (a, b, model.labels[j]) for a, b, j in other if a < end and begin < b
                 ],
-                "probability": min(1.0, p[begin, end, model.labels[k]]),
+                "probability": p,
                 "margin": float(sum(value for _, value in ranked)),
                 "contributions": ranked,
             }
         )
-    return found
+    return decisions
+
+
+def _numbered(output: Any) -> list[Segment]:
+    """Return (start, end, number of the label) of the segments of an output."""
+    starts = [t for t, k in enumerate(output) if k >= 0]
+    return [(a, b, output[a]) for a, b in pairwise([*starts, len(output)])]
 
 
 class _Parts:

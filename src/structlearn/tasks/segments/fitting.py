@@ -183,13 +183,6 @@ class SegmentFitting(Fitting):
         ends = np.cumsum([row[-1][1] for row in outputs])
         return GoldOutputs(outputs, labels, np.concatenate(([0], ends)).astype(np.int64))
 
-    def log_loss(self, model: Any, dev: Corpus) -> Any:
-        """Return −Σ log P(gold segment | sentence) as a function of the temperature."""
-        gold = self._marks(self.segments_of(dev)[0])
-        if not ((gold >= 0) & (gold < len(self.labels))).any():
-            return None
-        return lambda temperature: float(model.core.log_loss(dev.core, gold, temperature))
-
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
         """Learn; return the model and the record of the training."""
         if dev is not None:

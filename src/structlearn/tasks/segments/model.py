@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from array import array
 from collections.abc import Callable, Mapping
 
 from ... import _core
-from ...exceptions import LineError
 from ...io.container import Tensor, checked_arrays
+from ...models.inputs import NativeInputs
 from ...text.corpus import Corpus
 from ...text.segment_templates import SegmentTemplates
 from ..tagging.model import LabelModel
@@ -89,56 +88,25 @@ class SegmentModel(LabelModel):
 
     # -- labelling ------------------------------------------------------------------------------
 
+    def inputs(self, corpus: Corpus) -> NativeInputs:
+        """Return the sentences of a corpus, to be asked about."""
+        return NativeInputs(self.core.inputs(corpus.core), corpus, str(corpus.path or ""))
+
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, in IOB2."""
-        from ...metrics.segments import to_labels  # labelling files does without it
+        return list(map(self.written, self.inputs(corpus).solve(threads).outputs))
 
-        return [to_labels(segments) for segments in self.segment_corpus(corpus, threads)]
+    def written(self, numbers: Any) -> list[str]:
+        """Return the labels of the tokens of a segmentation, in IOB2."""
+        labels = []
+        for begin, end, label in self.segments(numbers):
+            k = self.labels.index(label)
+            labels += [self.first[k], *[self.later[k]] * (end - begin - 1)]
+        return labels
 
-    def segment_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[tuple[int, int, str]]]:
-        """Return the segments of each sentence: start, end and label."""
-        try:
-            numbers = array("i", self.core.predict(corpus.core, threads))
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
-        ends = itertools.accumulate(map(corpus.core.length, range(len(corpus))), initial=0)
-        return [self._segments(numbers[a:b]) for a, b in itertools.pairwise(ends)]
-
-    def _segments(self, numbers: Any) -> list[tuple[int, int, str]]:
+    def segments(self, numbers: Any) -> list[tuple[int, int, str]]:
         """Return (start, end, label) of a row with a number where a segment begins, −1 within."""
         starts = [t for t, k in enumerate(numbers) if k >= 0]
         return [
             (a, b, self.labels[numbers[a]]) for a, b in itertools.pairwise([*starts, len(numbers)])
         ]
-
-    def kbest(self, corpus: Corpus, sentence: int, n: int) -> list[tuple[float, list[str]]]:
-        """Return the n best labellings of one sentence, in IOB2, with their scores, best first."""
-        from ...metrics.segments import to_labels
-
-        found = self.core.kbest(corpus.core, sentence, n)
-        return [(score, to_labels(self._segments(numbers))) for score, numbers in found]
-
-    def sample(self, corpus: Corpus, sentence: int, n: int, seed: int) -> list[list[str]]:
-        """Draw n labellings of one sentence, in IOB2."""
-        from ...metrics.segments import to_labels
-
-        drawn = self.core.sample(corpus.core, sentence, n, self.temperature or 1.0, seed)
-        return [to_labels(self._segments(numbers)) for numbers in drawn]
-
-    def entropy(self, corpus: Corpus, sentence: int) -> float:
-        """Return the entropy of the labellings of one sentence in nats."""
-        return float(self.core.entropy(corpus.core, sentence, self.temperature or 1.0))
-
-    def marginals(
-        self, corpus: Corpus, sentence: int, least: float
-    ) -> dict[tuple[int, int, str], float]:
-        """Return P(segment | sentence) where it is at least ``least``, start by start."""
-        n_labels, width = len(self.labels), self.max_length
-        p = array("d", self.core.marginals(corpus.core, sentence, self.temperature or 1.0))
-        found = {}
-        for i, probability in enumerate(p):
-            if probability >= least:
-                site, k = divmod(i, n_labels)
-                start, d = divmod(site, width)
-                found[start, start + d + 1, self.labels[k]] = probability
-        return found

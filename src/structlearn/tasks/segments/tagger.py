@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 from ... import _core
-from ...estimators.declared import check_whole, parameter
-from ...exceptions import LineError
-from ..base import Distribution
+from ...estimators.declared import parameter
+from ...models.temperature import temperature_of
+from ...text.sources import with_labels
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -16,6 +15,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...models.inputs import NativeInputs
     from ...text.corpus import Corpus
 
 __all__ = ["SegmentTagger"]
@@ -121,73 +121,72 @@ class SegmentTagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> list[list[str]]:
-        """Return the labels of the tokens of each sentence, in IOB2.
+    def _inputs(self, X: Any) -> NativeInputs:
+        """Return the sentences of X: a path, a corpus or a list, with or without their labels."""
+        inputs: NativeInputs = self._fitted().inputs(self._read_input(X))
+        return inputs
 
-        Parameters
-        ----------
-        X : path, Corpus or list of sentences
-            With or without the column of labels.
-        """
-        model: SegmentModel = self._fitted()
-        return self._ask_each(
-            X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
-        )
+    def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
+        labels: list[str] = self._fitted().written(output)
+        return labels
 
     def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
-        found = self._ask_each(
-            X, lambda given: model.segment_corpus(self._read_input(given), self.n_threads), list
-        )
-        return [[segment for segment in row if segment[2] != "O"] for row in found]
 
-    def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
-        """Return the n best labellings of each sentence, in IOB2, with their scores, best first."""
-        n = check_whole("n", n, 1)
-        model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: model.kbest(corpus, s, n), lambda: [(0.0, [])])
+        def answer(inputs: NativeInputs) -> list[Any]:
+            return list(map(model.segments, inputs.solve(self.n_threads).outputs))
 
-    def predict_marginals(
-        self, X: Any, least: float = 0.001
-    ) -> list[dict[tuple[int, int, str], float]]:
-        """Return P(segment | sentence), by sentence and (start, end, label).
+        rows = self._ask(X, answer, list, {})
+        return [[segment for segment in row if segment[2] != "O"] for row in rows]
 
-        Calibrated if the model was trained with a dev set or a log loss; otherwise a warning says
-        that they are not (:attr:`calibrated`).
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[tuple[int, int, str], float]:
+        labels = self._fitted().labels
+        return {(begin, end, labels[k]): p for begin, end, k, p in parts}
 
-        Parameters
-        ----------
-        least : float
-            Segments with a smaller probability are left out.
-        """
-        model: SegmentModel = self._fitted()
-        found = self._asked(X, lambda corpus, s: model.marginals(corpus, s, least), dict)
-        return self._warned(found)
+    def _no_parts(self) -> dict[Any, float]:
+        return {}
 
-    def _certainties(
-        self, X: Any, format: str | None, gold_tags: bool | None
-    ) -> Iterator[tuple[float, bool]]:
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        from ...metrics.boundaries import chunks
+
+        number = {label: k for k, label in enumerate(self.classes_)}
+        rows = []
+        for labels in self._as_written(outputs):
+            row = [0] * len(labels)
+            for begin, end, kind in chunks(labels):
+                # A type that the model does not have is no output of it.
+                row[begin:end] = [number.get(kind, len(number)), *[-1] * (end - begin - 1)]
+            rows.append(row)
+        scores: list[float] = inputs.score(rows, self.n_threads)
+        return scores
+
+    def _judged(
+        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
         from ...metrics.boundaries import chunks
 
         model: SegmentModel = self._fitted()
-        corpus = self._gold_corpus(X, format)
-        gold = self._as_written(model.gold(corpus))
-        for s, segments in enumerate(self.predict_segments(corpus)):
-            p, true = model.marginals(corpus, s, 0.0), set(chunks(gold[s]))
-            for segment in segments:
-                yield min(1.0, p[segment]), segment in true
+        corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
+        inputs = model.inputs(corpus)
+        outputs = inputs.solve(self.n_threads).outputs
+        right: list[list[bool | None]] = []
+        for labels, output in zip(self._as_written(model.gold(corpus)), outputs, strict=True):
+            true = set(chunks(labels))
+            # What is outside of all segments is not a prediction of one.
+            right.append([None if s[2] == "O" else s in true for s in model.segments(output)])
+        return inputs, outputs, right
 
-    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         """Compare each segment with the best segmentation that does not have it."""
         from .decisions import explain
 
-        model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: explain(model, corpus, s), list)
+        return explain(self._fitted(), inputs, self._at(None), self.n_threads)
 
     def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
         from ...drawing.report import Choice
         from ...metrics.boundaries import chunks
+        from .decisions import explain
 
         words = corpus.column(1 if self._fitted().format == "conllu" else 0)
 
@@ -199,7 +198,9 @@ class SegmentTagger(LabelTagger):
             return ", ".join(inside) or "O"
 
         rows = []
-        for s, decisions in enumerate(self._decisions(corpus)):
+        model = self._fitted()
+        at = temperature_of(model.temperature)
+        for s, decisions in enumerate(explain(model, model.inputs(corpus), at, self.n_threads)):
             right = chunks(gold[s])
             row = []
             for d in decisions:
@@ -222,24 +223,6 @@ class SegmentTagger(LabelTagger):
             rows.append(row)
         return rows
 
-    def _asked(self, X: Any, ask: Any, empty: Any) -> list[Any]:
-        """Return the answer for each sentence."""
-
-        def answer(given: Any) -> list[Any]:
-            corpus = self._read_input(given)
-            try:
-                return [ask(corpus, s) for s in range(len(corpus))]
-            except LineError as error:
-                raise error.in_file(corpus.path or "the corpus") from None
-
-        return self._ask_each(X, answer, empty)
-
-    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Distribution]:
-        model: SegmentModel = self._fitted()
-        corpus = self._read_input(X)
-        for s in range(len(corpus)):
-            yield Distribution(partial(model.sample, corpus, s), partial(model.entropy, corpus, s))
-
     def _labels_in_files(self) -> list[str]:
         model = self._fitted()
         return [*model.first, *model.later]
@@ -257,7 +240,8 @@ class SegmentTagger(LabelTagger):
             model.target,
             model.n_columns,
             columns["confidence"],
-            model.temperature or 1.0,
+            temperature_of(model.temperature),
+            model.certainty_curve,
             lone,
         )
 

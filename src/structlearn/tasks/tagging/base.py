@@ -6,8 +6,10 @@ import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from ...estimators.declared import check_number, check_whole, parameter
+from ...checks import check_number, check_whole
+from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
+from ...meter import Meter
 from ...text.answers import check_labels
 from ...text.corpus import column_names
 from ...text.files import pieces, written_text
@@ -122,6 +124,9 @@ class LabelTagger(LearnerParameters, FileTagger):
         model, learned = run.run(None if dev is None else run.held_out(dev))
         model.training["parameters"] = self._stored()
         self.model_, self.history_ = model, learned.history
+        if dev is not None and not learned.interrupted:
+            with Meter("calibrating", shown=bool(self.verbose)):
+                self.calibrate(dev)
         if learned.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -145,10 +150,6 @@ class LabelTagger(LearnerParameters, FileTagger):
         raise AssertionError
 
     # -- labelling ------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> list[list[str]]:
-        """Return the labels of the tokens of each sentence."""
-        raise AssertionError
 
     def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
         """Return what labels files of the model's format natively.

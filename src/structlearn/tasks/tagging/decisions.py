@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...models.inputs import NativeInputs
 from ...text.corpus import find_column
 
 __all__ = ["Decision", "explain"]
@@ -40,32 +41,34 @@ class Decision(NamedTuple):
     contributions: list[tuple[str, float]]
 
 
-def explain(tagger: Any, source: Any) -> list[list[Decision]]:
+def explain(
+    model: Any, inputs: NativeInputs, temperature: float, threads: int
+) -> list[list[Decision]]:
     """Return for each token of each sentence what decided its label.
 
     The labelling is compared with the best one that has another label at this token, as labels are
     written: the margin is the difference of their scores, a sum over the features and label windows
     in which they differ. Labels that are written alike (of IOBES: B- and S-) count as one.
     """
-    model = tagger._fitted()
-    corpus = tagger._read_input(source)
-    reader = model.reader(corpus)
+    outputs = inputs.solve(threads).outputs
+    probabilities = inputs.certainties(outputs, temperature, threads)
+    rivals = inputs.rivals(threads)
     return [
-        _explain_sentence(model, reader, corpus, s, labels.tolist())
-        for s, labels in enumerate(model.label_numbers(corpus))
+        _explain_sentence(model, inputs.source, s, y.tolist(), p, others)
+        for s, (y, p, others) in enumerate(zip(outputs, probabilities, rivals, strict=True))
     ]
 
 
-def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]) -> list[Decision]:
-    n = len(model.labels)
-    p = array("d", reader.marginals(s, model.temperature or 1.0))
+def _explain_sentence(
+    model: Any, corpus: Any, s: int, y: list[int], p: list[float], rivals: list[list[int]]
+) -> list[Decision]:
     read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
     word = 1 if model.format == "conllu" else 0
     shown = [corpus.cells(s, c) for c in read[:3] or [word]]
-    parts = _parts(model, reader, s)
+    parts = _parts(model, corpus, s)
     mine = parts(y)
     decisions = []
-    for t, z in enumerate(reader.rivals(s)):
+    for t, z in enumerate(rivals):
         if not z:
             continue  # no other label is possible here
         theirs = parts(z)
@@ -83,9 +86,7 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
                 tuple(column[t] for column in shown),
                 model.shown[y[t]],
                 model.shown[z[t]],
-                min(
-                    1.0, sum(p[t * n + k] for k in range(n) if model.shown[k] == model.shown[y[t]])
-                ),
+                p[t],
                 sum(d for _, d in found),
                 found,
             )
@@ -93,17 +94,17 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
     return decisions
 
 
-def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[int, str], float]]:
+def _parts(model: Any, corpus: Any, s: int) -> Callable[[list[int]], dict[tuple[int, str], float]]:
     """Return a function from a labelling to what it is scored by: (position, name) to score."""
     n = len(model.labels)
     named = model.shown
-    features = reader.explain(s, False)
+    features = model.core.features_of(corpus.core, s, False)
     if model.emissions is not None:  # the j-th number of the one feature is label j's
         features = [
             [(f"word given {k}", row[1]) for k, row in zip(named, rows, strict=True)]
             for rows in features
         ]
-    pairs = reader.explain(s, True) if "pair.slots" in model.arrays else []
+    pairs = model.core.features_of(corpus.core, s, True) if "pair.slots" in model.arrays else []
     tables = [model.window_scores(m) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
     end = array("d", bytes(model.arrays["end"])) or array("d", bytes(8 * n))

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...estimators.calibration import best_temperature
 from ...exceptions import FileError
-from ...meter import Meter, say
+from ...meter import say
 from ...metrics import chunk_f1, token_accuracy
 from ...problem import Problem
 from ...text.corpus import Corpus
@@ -23,9 +22,6 @@ from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 __all__ = ["Fitting", "sentence_weights"]
 
 Vector = npt.NDArray[np.float64]
-
-#: Learners whose scores are logarithms of probabilities.
-_PROBABILISTIC = ("crf", "hmm")
 
 
 def sentence_weights(corpus: Corpus) -> Vector | None:
@@ -68,13 +64,6 @@ class Fitting:
 
     def model(self, w: Vector, *, names: bool = False) -> LabelModel:
         """Return a model with these weights; with the names of its features if it can."""
-        raise AssertionError
-
-    def log_loss(self, model: Any, dev: Corpus) -> Any:
-        """Return −Σ log P(gold | sentence) over a dev set as a function of the temperature.
-
-        None: it has no label that the model knows.
-        """
         raise AssertionError
 
     @property
@@ -186,16 +175,7 @@ class Fitting:
         )
         model = self.model(found.weights, names=True)
         model.training.update(found.record(tagger.learner))
-        if dev is not None and not found.interrupted:
-            with Meter("calibrating", shown=bool(tagger.verbose)):
-                self.calibrate(model, dev)
         return model, found
-
-    def calibrate(self, model: Any, dev: Corpus) -> None:
-        """Set the temperature at which the labels of a dev set are most probable, if it has any."""
-        log_loss = self.log_loss(model, dev)
-        if log_loss is not None:
-            model.temperature = best_temperature(log_loss)
 
     def common(self) -> dict[str, Any]:
         """Return what models of both kinds are made of."""
@@ -205,7 +185,6 @@ class Fitting:
             "n_columns": corpus.n_columns,
             "target": self.target,
             "labels": self.labels,
-            "temperature": 1.0 if tagger.learner in _PROBABILISTIC else None,
             "training": {
                 "learner": tagger.learner,
                 "sentences": len(corpus),

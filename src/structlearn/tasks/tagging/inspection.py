@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...drawing.report import Report, Shown, Weights, check_labels
-from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...estimators.stored.word_emissions import stored_words
+from ...models.temperature import certainty_fact
 from ...text.phrases import Phrases
 
 __all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
@@ -192,7 +192,7 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
         facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
-    facts.append(("probabilities", certainty_fact(model.temperature)))
+    facts.append(("probabilities", certainty_fact(model.loss_temperature, model.calibration)))
     if "cut" in training:
         facts.append(("chunks cut", str(training["cut"])))
     return facts
@@ -241,7 +241,7 @@ def inspect_tagger(
     model = tagger._fitted()
     report = Report(tagger._title, in_words=Phrases(model.templates))
     report.parts = tagger._parts
-    report.note = "" if tagger.calibrated else ", not calibrated"
+    report.note = "" if tagger.calibrated_ else ", not calibrated"
     if page or sentences is None:
         summary = summarise(tagger, top, labels)
         report.facts, report.features = summary.facts, dict(summary.top)

@@ -7,11 +7,12 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
-from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype
 from ...io.packed_weights import check_precision
 from ...io.stored_model import RoundedModel, StoredModel
 from ...io.stored_templates import read_templates, stored_templates
+from ...models.inputs import NativeInputs
+from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
 
@@ -27,7 +28,7 @@ _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
 
-class LabelModel(StoredModel):
+class LabelModel(Tempered, StoredModel):
     """What models of tokens and of segments have in common: a text's labels and what scores them.
 
     Attributes
@@ -41,8 +42,6 @@ class LabelModel(StoredModel):
         The model's labels.
     arrays : dict of str to buffer
         The weights.
-    temperature : float or None
-        Of calibrated probabilities; None: not calibrated.
     training : dict
         How it came about.
     """
@@ -62,7 +61,6 @@ class LabelModel(StoredModel):
         target: int,
         labels: list[str],
         arrays: dict[str, Any],
-        temperature: float | None = None,
         training: dict[str, Any] | None = None,
     ) -> None:
         self.templates = templates
@@ -71,14 +69,12 @@ class LabelModel(StoredModel):
         self.target = target
         self.labels = labels
         self.arrays = arrays
-        self.temperature = temperature
         self.training = training or {}
         if format not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
             raise ValueError(f"CoNLL-U of {n_columns} columns")
-        if temperature is not None and not 0 < temperature < float("inf"):
-            raise ValueError(f"a temperature of {temperature}")
+        _ = self.temperature  # refuses a record that makes no sense
 
     @property
     def targets(self) -> list[int]:
@@ -124,7 +120,7 @@ class LabelModel(StoredModel):
     def _common_content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what files of both kinds hold besides the weights."""
         resources, tensors = stored_templates(self.templates)
-        names = ("task", "format", "n_columns", "target", "labels", "temperature", "training")
+        names = ("task", "format", "n_columns", "target", "labels", "training")
         return {**{name: getattr(self, name) for name in names}, **resources}, tensors
 
     @classmethod
@@ -141,7 +137,6 @@ class LabelModel(StoredModel):
             "n_columns": int(d["n_columns"]),
             "target": int(d["target"]),
             "labels": list(map(str, d["labels"])),
-            "temperature": None if d["temperature"] is None else float(d["temperature"]),
             "training": dict(d["training"]),
         }
 
@@ -328,24 +323,21 @@ class TaggerModel(LabelModel, RoundedModel):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def label_corpus(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[list[str]]:
+    def inputs(self, corpus: Corpus, known: Any = b"") -> NativeInputs:
+        """Return the sentences of a corpus, to be asked about.
+
+        Parameters
+        ----------
+        known : buffer of int32
+            The name of the label of each token where it is known, −1 elsewhere.
+        """
+        core = self.core.inputs(corpus.core, known)
+        return NativeInputs(core, corpus, str(corpus.path or ""))
+
+    def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, as they are written."""
-        shown = self.shown
-        return [[shown[k] for k in row] for row in self.label_numbers(corpus, threads, known)]
-
-    def label_numbers(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[array[int]]:
-        """Return the numbers of the labels of each sentence."""
-        try:
-            flat = array("i", self.core.predict(corpus.core, known, threads))
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
-        length = corpus.core.length
-        ends = itertools.accumulate((length(s) for s in range(len(corpus))), initial=0)
-        return [flat[a:b] for a, b in itertools.pairwise(ends)]
-
-    def reader(self, corpus: Corpus) -> _core.TaggerReader:
-        """Return what answers questions about the sentences of a corpus, one by one."""
-        return _core.TaggerReader(self.core, corpus.core)
+        outputs = self.inputs(corpus).solve(threads).outputs
+        return [[self.shown[k] for k in row] for row in outputs]
 
     # -- looking at the weights -----------------------------------------------------------------
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from ... import _core
-from ...estimators.declared import check_whole
+from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
-from ..base import Distribution
+from ...text.sources import with_labels
 from .base import LabelTagger
 from .model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
+
+    from ...models.inputs import NativeInputs
 
 __all__ = ["Tagger"]
 
@@ -176,96 +177,74 @@ class Tagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def predict(
-        self, X: Any, known: Sequence[Sequence[str | None]] | None = None
-    ) -> list[list[str]]:
-        """Return the labels of sentences.
+    def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
+        """Return the sentences of X.
 
         Parameters
         ----------
         X : path, Corpus or list of sentences
             With or without the column of labels.
         known : list of lists, optional
-            Labels known beforehand, None elsewhere: the others are the best given these.
+            Labels known beforehand, None elsewhere: everything is asked given these.
         """
-        model: TaggerModel = self._fitted()
-        clamped = array("i")
-        index = {} if known is None else {name: i for i, name in enumerate(model.core.names)}
-        for s, labels in enumerate(known or ()):
-            try:
-                clamped.extend(-1 if k is None else index[k] for k in labels)
-            except KeyError as error:
-                raise ValueError(f"sentence {s}: the model has no label {error}") from None
-
-        def label(given: Any) -> list[list[str]]:
-            corpus = self._read_input(given)
-            if known is not None and len(clamped) != corpus.n_tokens:
-                raise ValueError("known must have one entry for each token")
-            return model.label_corpus(corpus, self.n_threads, clamped)
-
-        found = self._ask_each(X, label, list)
-        if known is not None and list(map(len, known)) != list(map(len, found)):
-            raise ValueError("known must have one entry for each token")
-        return found
-
-    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
-        """Return P(label | sentence) of each token, by label.
-
-        Calibrated if the model was trained with a dev set or a log loss; otherwise a warning says
-        that they are not (:attr:`calibrated`).
-        """
-        return self._warned(self._ask_each(X, self._marginals, list))
-
-    def _marginals(self, X: Any) -> list[list[dict[str, float]]]:
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
-        names, n = model.shown, len(model.labels)
-        reader = model.reader(corpus)
-        out = []
-        for s in range(len(corpus)):
-            p = array("d", reader.marginals(s, model.temperature or 1.0))
-            tokens = []
-            for t in range(0, len(p), n):
-                token = dict.fromkeys(model.core.names, 0.0)
-                for k in range(n):
-                    token[names[k]] += p[t + k]
-                tokens.append(token)
-            out.append(tokens)
-        return out
+        return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
 
-    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Distribution]:
+    def _known(self, corpus: Corpus, known: Sequence[Sequence[str | None]]) -> array[int]:
+        """Return the numbers of the names of known labels, −1 where a label is open."""
+        index = {name: i for i, name in enumerate(self.classes_)}
+        numbers = array("i")
+        given = [labels for labels in known if len(labels)]
+        lengths = list(map(corpus.core.length, range(len(corpus))))
+        if list(map(len, given)) != lengths:
+            raise ValueError("known must have one entry for each token")
+        for s, labels in enumerate(given):
+            try:
+                numbers.extend(-1 if k is None else index[k] for k in labels)
+            except KeyError as error:
+                raise ValueError(f"sentence {s}: the model has no label {error}") from None
+        return numbers
+
+    def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
+        shown = self._fitted().shown
+        return [shown[k] for k in output]
+
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        known = self._known(inputs.source, outputs)
+        given = self._fitted().inputs(inputs.source, known)
+        sums: list[float] = given.log_partition(temperature, self.n_threads)
+        return sums
+
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> list[dict[str, float]]:
         model: TaggerModel = self._fitted()
-        corpus, temperature = self._read_input(X), model.temperature or 1.0
-        reader = model.reader(corpus)
+        names, shown = model.core.names, model.shown
+        tokens = [dict.fromkeys(names, 0.0) for _ in range(inputs.source.core.length(i))]
+        for token, _, k, p in parts:
+            tokens[token][shown[k]] += p
+        return tokens
 
-        def draw(s: int, n: int, seed: int) -> list[list[str]]:
-            rows = reader.sample(s, n, temperature, seed)
-            return [[model.shown[k] for k in row] for row in rows]
-
-        for s in range(len(corpus)):
-            yield Distribution(partial(draw, s), partial(reader.entropy, s, temperature))
-
-    def _certainties(
-        self, X: Any, format: str | None, gold_tags: bool | None
-    ) -> Iterator[tuple[float, bool]]:
+    def _judged(
+        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
         model: TaggerModel = self._fitted()
-        corpus = self._gold_corpus(X, format)
-        gold, n = model.gold(corpus, some=True), len(model.labels)
-        written: dict[str, list[int]] = {}  # labels of the model may be written alike
-        for k, name in enumerate(model.shown):
-            written.setdefault(name, []).append(k)
-        reader = model.reader(corpus)
-        for s, labels in enumerate(model.label_corpus(corpus, self.n_threads)):
-            p = array("d", reader.marginals(s, model.temperature or 1.0))
-            for t, (label, right) in enumerate(zip(labels, gold[s], strict=True)):
-                if right is not None:
-                    share = sum(p[t * n + k] for k in written[label])
-                    yield min(1.0, share), label == right
+        corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
+        inputs = model.inputs(corpus)
+        outputs = inputs.solve(self.n_threads).outputs
+        right = [
+            [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
+            for y, labels in zip(outputs, model.gold(corpus), strict=True)
+        ]
+        return inputs, outputs, right
 
-    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
 
-        return [[decision._asdict() for decision in row] for row in explain(self, X)]
+        temperature = self._at(None)
+        return [
+            [decision._asdict() for decision in row]
+            for row in explain(self._fitted(), inputs, temperature, self.n_threads)
+        ]
 
     def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
         import math
@@ -276,8 +255,9 @@ class Tagger(LabelTagger):
         model = self._fitted()
         words = corpus.column(1 if model.format == "conllu" else 0)
         labels = model.label_corpus(corpus, self.n_threads)
+        inputs, temperature = model.inputs(corpus), temperature_of(model.temperature)
         rows = []
-        for s, decisions in enumerate(explain(self, corpus)):
+        for s, decisions in enumerate(explain(model, inputs, temperature, self.n_threads)):
             # Where no other label is possible there is nothing to explain.
             row = [
                 Choice(word, label, right, None, "", math.inf, [])
@@ -293,20 +273,6 @@ class Tagger(LabelTagger):
             rows.append(row)
         return rows
 
-    def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
-        """Return the n best labellings of each sentence with their scores, best first."""
-        n = check_whole("n", n, 1)
-        return self._ask_each(X, lambda given: self._ranked(given, n), lambda: [(0.0, [])])
-
-    def _ranked(self, X: Any, n: int) -> list[list[tuple[float, list[str]]]]:
-        model: TaggerModel = self._fitted()
-        corpus = self._read_input(X)
-        reader = model.reader(corpus)
-        return [
-            [(score, [model.shown[i] for i in labels]) for score, labels in reader.kbest(s, n)]
-            for s in range(len(corpus))
-        ]
-
     def _labels_in_files(self) -> list[str]:
         return self.classes_
 
@@ -321,7 +287,8 @@ class Tagger(LabelTagger):
             columns["confidence"],
             columns["marginals"],
             columns["known"],
-            model.temperature or 1.0,
+            temperature_of(model.temperature),
+            model.certainty_curve,
             model.unknown,
             lone,
         )

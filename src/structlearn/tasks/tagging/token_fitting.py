@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -247,17 +246,6 @@ class TokenFitting(Fitting):
         return lambda seed: IntegerPerceptron(
             problem.integer_perceptron, batches, **how, random_state=seed
         )
-
-    def log_loss(self, model: Any, dev: Corpus) -> Any:
-        """Return −Σ log P(gold label | sentence) as a function of the temperature."""
-        corpus = self.in_scheme(dev)
-        index = {label: i for i, label in enumerate(self.labels)}
-        gold = array("i")
-        for s in range(len(corpus)):
-            gold.extend(index.get(label, -1) for label in corpus.cells(s, self.target))
-        if max(gold) < 0:
-            return None
-        return lambda temperature: float(model.core.log_loss(corpus.core, gold, temperature))
 
     # -- the model ------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ...structures.base import Structure
-from ...structures.threads import n_threads
+from ...threads import n_threads
 from .rows import filled_rows, named_rows
 
 __all__ = [

@@ -12,7 +12,7 @@ import torch
 from ... import _core
 from ...structures import Chain
 from ...structures.base import Structure
-from ...structures.threads import n_threads
+from ...threads import n_threads
 from .base import IGNORE, Tensors, fill_row, less_mean
 from .label_pairs import LabelPairKind
 

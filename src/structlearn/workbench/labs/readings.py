@@ -123,7 +123,7 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
         lambda part: f"{words[part[0]]} is {part[1]}",
         probabilities=None if p is None else list(zip(words, p, strict=True)),
         why=reasons(model.explain(sentence)[0], words, "tag"),
-        note="" if model.calibrated else NOT_CALIBRATED,
+        note="" if model.calibrated_ else NOT_CALIBRATED,
         best_score=best,
     )  # fmt: skip
 
@@ -177,7 +177,7 @@ def dependencies_of(model: Any, words: list[str], forbidden: list[Part]) -> Read
         reading = trees_reading(words, [(math.nan, tree)], None, list(getattr(tree, "tags", [])))
         reading.why, reading.ranks = why, False
         return reading
-    reading = ranked_trees(sums, forbidden, bool(model.calibrated))
+    reading = ranked_trees(sums, forbidden, bool(model.calibrated_))
     reading.why = why
     return reading
 
@@ -276,6 +276,6 @@ def constituents_of(model: Any, words: list[str], forbidden: list[Part]) -> Read
         lambda tree: [str(tree)], lambda tree: {"spans": [list(s) for s in _spans(tree)]}, told,
         probabilities=[(told(part), [("", x)]) for part, x in rows[:20] if part[1] - part[0] > 1],
         why=reasons(model.explain(sentence)[0], words, "tree"),
-        note="" if model.calibrated else NOT_CALIBRATED,
+        note="" if model.calibrated_ else NOT_CALIBRATED,
         best_score=ranked[0][0],
     )  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-
-import numpy as np
+from numbers import Integral
 
 __all__ = ["n_threads", "warn_of_one_thread"]
 
@@ -20,7 +19,7 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     if n_jobs > 0:
         return min(int(n_jobs), _MOST_THREADS)

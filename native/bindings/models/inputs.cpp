@@ -1,0 +1,211 @@
+// Every query of every native model, for all inputs at once and on threads. Nothing here needs
+// NumPy: numbers come and go as lists and buffers.
+#include "bindings/models/inputs.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <string>
+
+#include "bindings/buffers.hpp"
+#include "bindings/signals.hpp"
+#include "models/queries.hpp"
+#include "numeric/grain.hpp"
+
+namespace structlearn::python {
+namespace {
+
+// body(input, reader, scored) for all inputs, with a reader for each thread.
+template <class Body>
+void for_inputs(const PyInputs& self, Purpose purpose, std::size_t threads, Body&& body) {
+  const std::size_t n = self.inputs->size();
+  interruptible([&](Interrupt& interrupt) {
+    std::vector<std::unique_ptr<Reader>> readers(std::max<std::size_t>(threads, 1));
+    const std::size_t grain = grain_of(n, threads, 64);
+    parallel_for((n + grain - 1) / grain, threads, [&](std::size_t task, std::size_t thread) {
+      if (!readers[thread]) readers[thread] = self.inputs->reader();
+      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
+        if (interrupt.requested()) return;
+        body(i, *readers[thread], readers[thread]->scores(i, purpose));
+      }
+    });
+  });
+}
+
+void check_legal(double value, std::size_t input) {
+  if (value == kMinusInfinity) {
+    throw Infeasible("input " + std::to_string(input) + ": no legal output is left");
+  }
+}
+
+void check_temperature(double temperature) {
+  if (!(temperature > 0.0)) throw std::invalid_argument("temperature must be above 0");
+}
+
+void check_outputs(const PyInputs& self, const std::vector<Output>& outputs) {
+  if (outputs.size() != self.inputs->size()) {
+    throw std::invalid_argument("an output for each input is needed");
+  }
+}
+
+// The outputs one after another, where each ends, their scores, and whether each is proven to be a
+// best one: int32, int64, double, uint8.
+nb::tuple solve(const PyInputs& self, std::size_t threads) {
+  const std::size_t n = self.inputs->size();
+  std::vector<Output> y(n);
+  std::vector<double> value(n);
+  std::vector<std::uint8_t> exact(n);
+  for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    const Solved solved = best(reader, s, y[i]);
+    check_legal(solved.value, i);
+    value[i] = solved.value;
+    exact[i] = solved.exact;
+  });
+  std::vector<std::int32_t> flat;
+  std::vector<std::int64_t> end;
+  for (const Output& one : y) {
+    flat.insert(flat.end(), one.begin(), one.end());
+    end.push_back(static_cast<std::int64_t>(flat.size()));
+  }
+  return nb::make_tuple(to_bytes(flat), to_bytes(end), to_bytes(value), to_bytes(exact));
+}
+
+std::vector<Ranked> kbest_of_all(const PyInputs& self, std::size_t n, std::size_t threads) {
+  std::vector<Ranked> ranked(self.inputs->size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    ranked[i] = kbest(reader, s, n);
+    check_legal(ranked[i].empty() ? kMinusInfinity : 0.0, i);
+  });
+  return ranked;
+}
+
+// For each input the parts of at least this probability: begin, end and label of each (int32), and
+// the probabilities (double).
+nb::list marginals_of_all(const PyInputs& self, double temperature, double least,
+                          std::size_t threads) {
+  check_temperature(temperature);
+  struct Likely {
+    std::vector<Part> parts;
+    std::vector<double> p;
+  };
+  std::vector<Likely> likely(self.inputs->size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    std::vector<double> p;
+    check_legal(marginals(reader, s, temperature, p), i);
+    const std::size_t outcomes = s.layout.block[0].outcomes;
+    for (std::size_t j = 0; j < p.size(); ++j) {
+      if (p[j] < least || !s.structure->reads(s.layout, 0, j / outcomes)) continue;
+      likely[i].parts.push_back(reader.part(j / outcomes, j % outcomes));
+      likely[i].p.push_back(std::min(1.0, p[j]));
+    }
+  });
+  nb::list out;
+  for (const Likely& one : likely) {
+    out.append(nb::make_tuple(to_bytes(one.parts), to_bytes(one.p)));
+  }
+  return out;
+}
+
+std::vector<std::vector<Output>> samples(const PyInputs& self, std::size_t n, double temperature,
+                                         std::uint64_t seed, std::size_t threads) {
+  check_temperature(temperature);
+  std::vector<std::vector<Output>> drawn(self.inputs->size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    drawn[i] = sample(reader, s, temperature, n, seed + i);
+    check_legal(drawn[i].size() < n ? kMinusInfinity : 0.0, i);
+  });
+  return drawn;
+}
+
+std::vector<double> entropies(const PyInputs& self, double temperature, std::size_t threads) {
+  check_temperature(temperature);
+  std::vector<double> nats(self.inputs->size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    nats[i] = entropy(reader, s, temperature);
+  });
+  return nats;
+}
+
+std::vector<double> log_partitions(const PyInputs& self, double temperature, std::size_t threads) {
+  check_temperature(temperature);
+  std::vector<double> sums(self.inputs->size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    std::vector<double> p;
+    sums[i] = marginals(reader, s, temperature, p);
+    check_legal(sums[i], i);
+  });
+  return sums;
+}
+
+// The scores of an output of each input, as sums see them; -inf where it is not among the outputs.
+std::vector<double> scores_of_all(const PyInputs& self, const std::vector<Output>& outputs,
+                                  std::size_t threads) {
+  check_outputs(self, outputs);
+  std::vector<double> value(outputs.size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    value[i] = score(reader, s, outputs[i]);
+  });
+  return value;
+}
+
+// The probability of each part of an output of each input.
+std::vector<std::vector<double>> certainties_of_all(const PyInputs& self,
+                                                    const std::vector<Output>& outputs,
+                                                    double temperature, std::size_t threads) {
+  check_outputs(self, outputs);
+  check_temperature(temperature);
+  std::vector<std::vector<double>> probability(outputs.size());
+  for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    std::vector<double> p;
+    check_legal(marginals(reader, s, temperature, p), i);
+    probability[i] = certainties(reader, s, outputs[i], p);
+  });
+  return probability;
+}
+
+std::vector<std::vector<Output>> rivals_of_all(const PyInputs& self, std::size_t threads) {
+  std::vector<std::vector<Output>> others(self.inputs->size());
+  for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
+    others[i] = rivals(reader, s);
+  });
+  return others;
+}
+
+// The scores of an input by block: its number, sites, outcomes, and the numbers.
+nb::list scores_of(const PyInputs& self, std::size_t input) {
+  if (input >= self.inputs->size()) throw nb::index_error("no such input");
+  const std::unique_ptr<Reader> reader = self.inputs->reader();
+  const Scored& s = reader->scores(input, Purpose::kBest);
+  nb::list blocks;
+  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+    const Block& block = s.layout.block[b];
+    if (!block.present) continue;
+    const double* x = s.scores.block[b];
+    blocks.append(nb::make_tuple(b, block.sites, block.outcomes,
+                                 to_bytes(std::vector<double>(x, x + block.size()))));
+  }
+  return blocks;
+}
+
+}  // namespace
+
+void bind_inputs(nb::module_& m) {
+  nb::class_<PyInputs>(m, "Inputs")
+      .def("__len__", [](const PyInputs& self) { return self.inputs->size(); })
+      .def("solve", &solve, nb::arg("threads") = 1)
+      .def("kbest", &kbest_of_all, nb::arg("n"), nb::arg("threads") = 1)
+      .def("marginals", &marginals_of_all, nb::arg("temperature"), nb::arg("least") = 0.0,
+           nb::arg("threads") = 1)
+      .def("sample", &samples, nb::arg("n"), nb::arg("temperature"), nb::arg("seed"),
+           nb::arg("threads") = 1)
+      .def("entropy", &entropies, nb::arg("temperature"), nb::arg("threads") = 1)
+      .def("log_partition", &log_partitions, nb::arg("temperature"), nb::arg("threads") = 1)
+      .def("score", &scores_of_all, nb::arg("outputs"), nb::arg("threads") = 1)
+      .def("certainties", &certainties_of_all, nb::arg("outputs"), nb::arg("temperature"),
+           nb::arg("threads") = 1)
+      .def("rivals", &rivals_of_all, nb::arg("threads") = 1)
+      .def("scores", &scores_of, nb::arg("input"));
+}
+
+}  // namespace structlearn::python

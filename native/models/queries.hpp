@@ -1,0 +1,41 @@
+// Everything that can be asked of a model, for every structure.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/reader.hpp"
+
+namespace structlearn {
+
+using Ranked = std::vector<std::pair<double, Output>>;
+
+// The best output; value -inf if none is legal.
+Solved best(Reader&, const Scored&, Output& y);
+
+// Up to n outputs with their scores, best first.
+Ranked kbest(Reader&, const Scored&, std::size_t n);
+
+// eps * log sum_y exp(score(y) / eps), and the probabilities of the parts of the first block.
+double marginals(Reader&, const Scored&, double eps, std::vector<double>& p);
+
+// n outputs drawn from P(y) ~ exp(score(y) / eps); empty if none is legal.
+std::vector<Output> sample(Reader&, const Scored&, double eps, std::size_t n, std::uint64_t seed);
+
+// The entropy of that distribution, in nats.
+double entropy(Reader&, const Scored&, double eps);
+
+// The score of an output; -inf if the structure has no such output here.
+double score(Reader&, const Scored&, Output y);
+
+// The probability of each part of an output of the model, given the marginals; parts that are
+// written alike add up. 0 for parts that are not among the scored ones.
+std::vector<double> certainties(const Reader&, const Scored&, const Output& y,
+                                const std::vector<double>& p);
+
+// For each part of the first block that the best output has: the best output that has no part
+// written alike at its site; empty if there is none.
+std::vector<Output> rivals(Reader&, const Scored&);
+
+}  // namespace structlearn

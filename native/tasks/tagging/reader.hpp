@@ -1,0 +1,80 @@
+// The sentences of a corpus as the chains that a tagger scores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/reader.hpp"
+#include "structures/chains/chain.hpp"
+#include "tasks/tagging/model.hpp"
+#include "text/corpus.hpp"
+
+namespace structlearn::text {
+
+// What is asked of a tagger besides its weights. Borrowed.
+struct TaggerQuestion {
+  std::span<const std::int32_t> name_of;  // of each label; labels of one name are written alike
+  std::span<const std::int32_t> known;    // the name of each token, -1: open; empty: all are open
+};
+
+class TaggerReader final : public Reader {
+ public:
+  // With more strings in the corpus call update; forget where it has lost all.
+  TaggerReader(const TaggerModel&, const Corpus&, TaggerQuestion = {});
+  void update() { extractor_.update(); }
+  void forget() { extractor_.forget(); }
+  void ask(TaggerQuestion question) { question_ = question; }
+  Extractor& extractor() { return extractor_; }
+
+  const Scored& scores(std::size_t sentence, Purpose) override;
+  void to_model(Output& y) const override;
+  bool to_structure(Output& y) const override;
+  std::vector<Part> parts(const Output& y) const override;
+  Part part(std::size_t token, std::size_t outcome) const override;
+  std::size_t find(const Part&) const override;
+  bool alike(std::size_t token, std::size_t a, std::size_t b) const override;
+
+ private:
+  void score_tokens(std::size_t sentence, std::size_t L);
+  void clamp(std::size_t sentence, std::size_t L);
+  void arrange(std::size_t L);
+  void arrange_candidates(std::size_t L);
+  // The label of an outcome; -1 and more than there are labels are none.
+  std::int32_t label(std::size_t token, std::size_t outcome) const;
+  // The outcome of a label; kNowhere if it is no candidate.
+  std::size_t outcome(std::size_t token, std::int32_t label) const;
+
+  const TaggerModel& model_;
+  const Corpus& corpus_;
+  TaggerQuestion question_;
+  Extractor extractor_;
+  Chain chain_;
+  Scored scored_;
+  Keys keys_, pair_keys_;
+  SlotScratch slots_;
+  TokenScorer scorer_;
+  std::vector<double> theta_, pairs_;
+  std::vector<Candidate> candidates_;     // of each token, if the model has them
+  std::vector<double> likely_;            // the scores that choose them, if some are forbidden
+  std::vector<double> candidate_scores_;  // the scores of their chain
+};
+
+// The sentences of a corpus, to be asked about.
+class TaggerInputs final : public Inputs {
+ public:
+  TaggerInputs(const TaggerModel& model, const Corpus& corpus, TaggerQuestion question)
+      : model_(model), corpus_(corpus), question_(question) {}
+  std::size_t size() const override { return corpus_.sentences(); }
+  std::unique_ptr<Reader> reader() const override {
+    return std::make_unique<TaggerReader>(model_, corpus_, question_);
+  }
+
+ private:
+  const TaggerModel& model_;
+  const Corpus& corpus_;
+  TaggerQuestion question_;
+};
+
+}  // namespace structlearn::text

@@ -1,0 +1,250 @@
+"""Confidence that can be trusted: what a dev set says of a model's probabilities.
+
+The temperature T of P(output) ∝ exp(score / T) is the one at which the model is least surprised by
+which of its own predicted parts are right (the binary log loss; a gold part that the model did not
+predict, however improbable, counts as one mistake and no more). Where temperature alone does not
+make confidence honest, a monotone map of the probability p is fitted too,
+
+    confidence = σ(a · log p − b · log(1 − p) + c),   a, b ≥ 0,
+
+(beta calibration: M. Kull, T. M. Silva Filho & P. Flach 2017). No confidence is higher than n
+parts can show: after n right answers in a row the next one is right with probability
+(n + 1) / (n + 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Calibration", "calibrated_on"]
+
+#: The reliability error, on parts that the map was not fitted to, of a model that is calibrated.
+HONEST = 0.03
+#: Of the logarithm (base 2) of the temperature: bounds and steps of the search.
+_LOW, _HIGH, _STEPS = -4.0, 12.0, 16
+#: Probabilities are moved away from 0 and 1 by this before their logarithms are taken.
+_EDGE = 1e-7
+#: Groups of parts of about the same probability that a map is fitted to, and Newton's steps.
+_GROUPS, _NEWTON = 200, 30
+
+
+class Calibration:
+    """What a dev set says of a model's probabilities.
+
+    Parameters
+    ----------
+    temperature : float
+        Of the distribution.
+    n_parts : int
+        Predicted parts of the dev set that were judged.
+    error : float
+        The reliability error (expected calibration error) of the confidence on parts that neither
+        the temperature nor the map was fitted to.
+    curve : (a, b, c) or None
+        The monotone map; None: the probability itself.
+    """
+
+    def __init__(
+        self,
+        temperature: float,
+        n_parts: int,
+        error: float,
+        curve: tuple[float, float, float] | None = None,
+    ) -> None:
+        self.temperature, self.n_parts, self.error, self.curve = temperature, n_parts, error, curve
+
+    @property
+    def honest(self) -> bool:
+        """Whether confidence was right about itself on held-out parts."""
+        return self.error <= HONEST
+
+    @property
+    def highest(self) -> float:
+        """The highest confidence that so many parts can show."""
+        return (self.n_parts + 1) / (self.n_parts + 2)
+
+    def confidence(self, p: float) -> float:
+        """Return the probability that a part of probability p is right."""
+        if self.curve is not None:
+            p = _curved(self.curve, p)
+        return min(p, self.highest)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a file holds."""
+        return {
+            "temperature": self.temperature,
+            "n_parts": self.n_parts,
+            "error": self.error,
+            "curve": None if self.curve is None else list(self.curve),
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Calibration:
+        """Return what :meth:`as_dict` has given; refuse what makes no sense."""
+        temperature, n_parts, error = (stored[k] for k in ("temperature", "n_parts", "error"))
+        curve = None if stored["curve"] is None else tuple(map(float, stored["curve"]))
+        fits = (
+            type(n_parts) is int
+            and n_parts >= 0
+            and 0 < float(temperature) < math.inf
+            and 0 <= float(error) <= 1
+            and (curve is None or (len(curve) == 3 and all(map(math.isfinite, curve))))
+            and (curve is None or min(curve[:2]) >= 0)
+        )
+        if not fits:
+            raise ValueError(f"a calibration of {dict(stored)!r}")
+        return cls(float(temperature), n_parts, float(error), curve)  # type: ignore[arg-type]
+
+
+def calibrated_on(
+    certainties: Callable[[float], list[list[float]]],
+    right: Sequence[Sequence[bool | None]],
+    temperature: float | None = None,
+) -> Calibration | None:
+    """Return what the predicted parts of a dev set say; None if no part of it is known.
+
+    Parameters
+    ----------
+    certainties : callable
+        From a temperature to the probability of each predicted part of each input.
+    right : list of lists
+        Whether each part is right; None: not known.
+    temperature : float, optional
+        Of the loss that was minimised, if it has one: it stays.
+    """
+    judged = [(i, j) for i, row in enumerate(right) for j, ok in enumerate(row) if ok is not None]
+    if not judged:
+        return None
+    correct = [bool(right[i][j]) for i, j in judged]
+
+    def probabilities(at: float) -> list[float]:
+        rows = certainties(at)
+        return [rows[i][j] for i, j in judged]
+
+    if temperature is None:
+        temperature = _best_temperature(
+            lambda at: _log_loss(probabilities(at), correct, 1 / (len(judged) + 2))
+        )
+    p = probabilities(temperature)
+    # Two halves, input by input: each is judged by the map of the other.
+    halves = [i % 2 for i, _ in judged]
+    curves = [
+        _fitted_curve([(q, ok) for q, ok, h in zip(p, correct, halves, strict=True) if h != half])
+        for half in (0, 1)
+    ]
+    mapped = [_curved(curves[h], q) for q, h in zip(p, halves, strict=True)]
+    plain = _error(p, correct)
+    error = _error(mapped, correct)
+    if plain <= error or plain <= HONEST / 2:
+        return Calibration(temperature, len(judged), plain)
+    curve = _fitted_curve(list(zip(p, correct, strict=True)))
+    return Calibration(temperature, len(judged), error, curve)
+
+
+def _best_temperature(log_loss: Callable[[float], float]) -> float:
+    """Return the temperature with the least loss, by golden-section search over its logarithm."""
+
+    def loss(exponent: float) -> float:
+        return log_loss(2.0**exponent)
+
+    low, high, ratio = _LOW, _HIGH, (5**0.5 - 1) / 2
+    a, b = high - ratio * (high - low), low + ratio * (high - low)
+    at_a, at_b = loss(a), loss(b)
+    for _ in range(_STEPS):
+        if at_a < at_b:
+            high, b, at_b = b, a, at_a
+            a = high - ratio * (high - low)
+            at_a = loss(a)
+        else:
+            low, a, at_a = a, b, at_b
+            b = low + ratio * (high - low)
+            at_b = loss(b)
+    return float(2.0 ** ((low + high) / 2))
+
+
+def _log_loss(p: Iterable[float], right: Iterable[bool], edge: float) -> float:
+    """Return −Σ log P(right or wrong), probabilities being kept away from 0 and 1."""
+    return -math.fsum(
+        math.log(max(edge, q if ok else 1.0 - q)) for q, ok in zip(p, right, strict=True)
+    )
+
+
+def _error(p: list[float], right: list[bool]) -> float:
+    from ..metrics.calibration import reliability
+
+    return reliability((min(1.0, max(0.0, q)) for q in p), right).error
+
+
+def _features(p: float) -> tuple[float, float]:
+    p = min(1 - _EDGE, max(_EDGE, p))
+    return math.log(p), -math.log1p(-p)
+
+
+def _curved(curve: tuple[float, float, float], p: float) -> float:
+    x, y = _features(p)
+    return 1 / (1 + math.exp(-(curve[0] * x + curve[1] * y + curve[2])))
+
+
+def _fitted_curve(pairs: list[tuple[float, bool]]) -> tuple[float, float, float]:
+    """Return (a, b, c) of the least binary log loss, a and b at least 0.
+
+    Newton's method on parts that are grouped by their probability, with one right and one wrong
+    part of probability ½ added, so that the loss has a minimum.
+    """
+    ranked = sorted(pairs)
+    groups = [(*_features(0.5), 2.0, 1.0)]  # two features, parts, right ones
+    for g in range(_GROUPS):
+        some = ranked[g * len(ranked) // _GROUPS : (g + 1) * len(ranked) // _GROUPS]
+        if some:
+            mean = math.fsum(q for q, _ in some) / len(some)
+            groups.append((*_features(mean), float(len(some)), float(sum(ok for _, ok in some))))
+    for used in ((0, 1, 2), (0, 2), (1, 2), (2,)):  # a negative slope is left out
+        slopes = _newton(groups, used)
+        if min(slopes[:2]) >= 0:
+            return slopes
+    raise AssertionError
+
+
+def _newton(
+    groups: list[tuple[float, float, float, float]], used: tuple[int, ...]
+) -> tuple[float, float, float]:
+    """Return the logistic regression of being right on some of the features and a constant."""
+    w = [1.0 if k in used and k < 2 else 0.0 for k in range(3)]
+    for _ in range(_NEWTON):
+        gradient = [1e-6 * w[k] for k in used]
+        hessian = [[1e-6 if a == b else 0.0 for b in used] for a in used]
+        for x, y, n, k in groups:
+            f = (x, y, 1.0)
+            z = max(-35.0, min(35.0, sum(w[i] * f[i] for i in used)))
+            s = 1 / (1 + math.exp(-z))
+            for a, i in enumerate(used):
+                gradient[a] += (n * s - k) * f[i]
+                for b, j in enumerate(used):
+                    hessian[a][b] += n * s * (1 - s) * f[i] * f[j]
+        step = _solved(hessian, gradient)
+        size = max(map(abs, step))
+        for a, i in enumerate(used):
+            w[i] -= step[a] * min(1.0, 2.0 / size if size else 1.0)
+        if size < 1e-9:
+            break
+    return w[0], w[1], w[2]
+
+
+def _solved(matrix: list[list[float]], right: list[float]) -> list[float]:
+    """Return the solution of a small positive definite system, by elimination."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    n = len(rows)
+    for i in range(n):
+        for j in range(i + 1, n):
+            share = rows[j][i] / rows[i][i]
+            rows[j] = [a - share * b for a, b in zip(rows[j], rows[i], strict=True)]
+    solution = [0.0] * n
+    for i in reversed(range(n)):
+        rest = sum(rows[i][j] * solution[j] for j in range(i + 1, n))
+        solution[i] = (rows[i][n] - rest) / rows[i][i]
+    return solution

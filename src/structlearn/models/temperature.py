@@ -1,0 +1,98 @@
+"""The temperature of a model, which defines its distribution over outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from .calibration import Calibration
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "Tempered",
+    "certainty_fact",
+    "loss_temperature",
+    "stored_calibration",
+    "temperature_of",
+]
+
+#: Of a model whose scores have no known scale: they are taken as they are.
+_UNKNOWN = 1.0
+#: Learners that minimise a log loss or count, whatever their parameters say.
+_PROBABILISTIC = ("crf", "hmm", "pcfg")
+
+
+def temperature_of(temperature: float | None) -> float:
+    """Return the temperature of a distribution; None, not calibrated, takes scores as they are."""
+    return _UNKNOWN if temperature is None else temperature
+
+
+def loss_temperature(training: Mapping[str, Any]) -> float | None:
+    """Return the ε of the loss that a task has minimised, by its record; None: it had none."""
+    given = (training.get("learner_parameters") or {}).get("temperature")
+    if given is None:
+        return 1.0 if training.get("learner") in _PROBABILISTIC else None
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < math.inf:
+        raise ValueError(f"a temperature of {given!r}")
+    return float(given) or None
+
+
+def stored_calibration(training: Mapping[str, Any]) -> Calibration | None:
+    """Return the calibration that the record of a task's training has."""
+    stored = training.get("calibration")
+    return None if stored is None else Calibration.from_dict(stored)
+
+
+class Tempered:
+    """What was learned by a task, with the scale of its probabilities.
+
+    Attributes
+    ----------
+    training : dict
+        The record of the training, which files hold.
+    """
+
+    training: dict[str, Any]
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What a dev set said of the probabilities; None: none was asked."""
+        return stored_calibration(self.training)
+
+    @calibration.setter
+    def calibration(self, calibration: Calibration | None) -> None:
+        self.training.pop("calibration", None)
+        if calibration is not None:
+            self.training["calibration"] = calibration.as_dict()
+
+    @property
+    def loss_temperature(self) -> float | None:
+        """The ε of the loss that was minimised; None: it had none."""
+        return loss_temperature(self.training)
+
+    @property
+    def temperature(self) -> float | None:
+        """Of the distribution; None: not calibrated."""
+        calibration = self.calibration
+        return self.loss_temperature if calibration is None else calibration.temperature
+
+    @property
+    def certainty_curve(self) -> list[float]:
+        """The highest confidence, then the curve if there is one, as the core takes them."""
+        calibration = self.calibration
+        return [] if calibration is None else [calibration.highest, *(calibration.curve or ())]
+
+
+def certainty_fact(temperature: float | None, calibration: Calibration | None) -> str:
+    """Say how far the probabilities of a model can be trusted."""
+    if calibration is None:
+        if temperature is None:
+            return "not calibrated: train with a dev set (--dev)"
+        return "those of a log loss; no dev set has tried them"
+    error = f"reliability error {calibration.error:.3f} on {calibration.n_parts:,} held-out parts"
+    if not calibration.honest:
+        return f"not calibrated: {error}"
+    return f"calibrated on the dev set, temperature {calibration.temperature:.3g}, {error}"
