@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 from ..checks import check_whole
 from ..meter import Meter, say
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     Parser = TypeVar("Parser", bound="TreeParser")
 
 __all__ = ["TreeParser"]
-
-
-#: Sentences of a dev set that probabilities are calibrated on.
-_CALIBRATED = 200
 
 
 class _Hooks(FileTagger):
@@ -44,13 +40,12 @@ class _Hooks(FileTagger):
     _learn: Callable[..., tuple[Any, Any]]
     #: model -> the parameters that files of any age tell;
     _told: Callable[..., dict[str, Any]]
-    #: (X, gold_tags) -> the sentences with the tags that parsing reads, as the model takes them;
-    _tagged: Callable[..., Any]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
-    #: the tree of a sentence without words, and its marginals;
-    _no_tree: Callable[[], Any]
-    _no_marginals: Callable[[], Any]
+    #: (inputs, number, output) -> the parts of the tree, in the order of their certainties; tree ->
+    #: the same of a gold one;
+    _parts_of: Callable[..., list[Any]]
+    _gold_parts: Callable[[Any], Iterable[Any]]
     #: what ``label_file`` does, and the scores.
     _label: Callable[..., int]
     evaluate: Callable[..., dict[str, Any]]
@@ -110,48 +105,29 @@ class TreeParser(LearnerParameters, _Hooks):
         self.model_ = model
         self.history_ = learned.history
         record = self.model_.training
-        if held_out is not None and not learned.interrupted:
-            self._calibrate(held_out)
         if learned.parameters:
             record.update(learned.record(self.learner))
         record["parameters"] = self._stored()
+        if held_out is not None and not learned.interrupted:
+            with Meter("calibrating", shown=bool(self.verbose)):
+                self.calibrate(held_out)
         if learned.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
             )
         return self
 
-    def _calibrate(self, dev: Any) -> None:
-        """Set the temperature at which the parts of the dev set's trees are most probable."""
-        from ..estimators.calibration import best_temperature
-
-        if not self._fitted().has_temperature:
-            return
-        some = dev[:_CALIBRATED] if isinstance(dev, list) else dev.subset(_first(dev))
-        gold = self._gold_trees(some)
-        sums = list(self._sums(some, None))
-
-        def log_loss(temperature: float) -> float:
-            found = 0.0
-            for one, tree in zip(sums, gold, strict=True):
-                one.temperature = temperature
-                # A part that the model cannot have has probability 0 at any temperature.
-                found -= sum(math.log(max(p, 1e-30)) for p in one.certainties(tree))
-            return found
-
-        with Meter("calibrating", shown=bool(self.verbose)):
-            self.model_.training["temperature"] = best_temperature(log_loss)
-
-    def _certainties(
-        self, X: Any, format: str | None, gold_tags: bool | None
-    ) -> Iterator[tuple[float, bool]]:
-        bank = self._treebank(X, None, format)
-        trees = self.predict(bank, gold_tags=gold_tags)
-        sums = self._sums(bank, gold_tags)
-        for one, tree, gold in zip(sums, trees, self._gold_trees(bank), strict=True):
-            true = set(one.parts(gold))
-            for part, p in zip(one.parts(tree), one.certainties(tree), strict=True):
-                yield p, part in true
+    def _judged(
+        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+    ) -> tuple[Any, list[Any], list[list[bool | None]]]:
+        bank = self._treebank(X, y, format)
+        inputs = self._inputs(bank, **reading)
+        outputs = inputs.solve(self.n_threads).outputs
+        right: list[list[bool | None]] = []
+        for i, (output, gold) in enumerate(zip(outputs, self._gold_trees(bank), strict=True)):
+            true = set(self._gold_parts(gold))
+            right.append([part in true for part in self._parts_of(inputs, i, output)])
+        return inputs, outputs, right
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         return self._treebank(source, None, format)
@@ -196,6 +172,9 @@ class TreeParser(LearnerParameters, _Hooks):
 
     # -- parsing --------------------------------------------------------------------------------
 
+    #: Most parts of a sentence are next to impossible.
+    _least_shown = 0.001
+
     def predict(
         self, X: Any, *, gold_tags: bool | None = None, probabilities: bool = False
     ) -> list[Any]:
@@ -211,75 +190,33 @@ class TreeParser(LearnerParameters, _Hooks):
             Read the tags of the input (True) or predict them (False); by default as the parser
             was trained.
         probabilities : bool, default=False
-            Set the probabilities of the trees too.
+            Set the probabilities of the trees, and the confidence in their parts, too.
         """
 
-        def parse(sentences: Any) -> list[Any]:
-            tagged = self._tagged(sentences, gold_tags)
-            trees: list[Any] = self._fitted().parse(tagged, self.n_threads)
+        def answer(inputs: Any) -> list[Any]:
+            outputs = inputs.solve(self.n_threads).outputs
+            trees = self._all_named(inputs, outputs)
             if probabilities:
-                for tree, sums in zip(trees, self._fitted().sums(tagged), strict=True):
-                    sums.describe(tree)
+                at = self._at(None)
+                shares = self._shares(inputs, trees, at)
+                parts = self._confidences(inputs, outputs)
+                for tree, share, confidence in zip(trees, shares, parts, strict=True):
+                    tree.probability = share
+                    self._set_confidence(tree, confidence)
             return trees
 
-        found = self._ask_each(X, parse, self._no_tree)
-        return self._warned(found) if probabilities else found
+        return self._ask(X, answer, self._no_output, {"gold_tags": gold_tags})
 
-    def predict_marginals(
-        self, X: Any, *, gold_tags: bool | None = None, least: float = 0.001
-    ) -> list[Any]:
-        """Return the probabilities of the parts of each sentence's trees, those above ``least``.
+    def _shares(self, inputs: Any, trees: list[Any], temperature: float) -> list[float]:
+        """Return the probabilities of trees."""
+        sums = inputs.log_partition(temperature, self.n_threads)
+        scores = self._scores_of(inputs, trees, temperature)
+        return [
+            math.exp(min(0.0, (s - z) / temperature)) for s, z in zip(scores, sums, strict=True)
+        ]
 
-        Sums over all trees, at the temperature that a dev set gave; without one they are not
-        calibrated, unless the parser was learned with a log loss (:attr:`calibrated`), and a
-        warning says so.
-        """
-        found = self._ask_each(
-            X,
-            lambda given: [sums.marginals(least) for sums in self._sums(given, gold_tags)],
-            self._no_marginals,
-        )
-        return self._warned(found)
-
-    def predict_kbest(
-        self,
-        X: Any,
-        n: int = 5,
-        *,
-        gold_tags: bool | None = None,
-        probabilities: bool = False,
-    ) -> list[list[tuple[float, Any]]]:
-        """Return the n best trees of each sentence as (score, tree), best first.
-
-        Parameters
-        ----------
-        gold_tags, probabilities : bool
-            As for :meth:`predict`.
-        """
-        number = check_whole("n", n, 1)
-
-        def ranked(sums: Any) -> list[tuple[float, Any]]:
-            found: list[tuple[float, Any]] = sums.kbest(number)
-            for score, tree in found if probabilities else ():
-                sums.describe(tree, score)
-            return found
-
-        found = self._ask_each(
-            X,
-            lambda given: [ranked(sums) for sums in self._sums(given, gold_tags)],
-            lambda: [(0.0, self._no_tree())],
-        )
-        return self._warned(found) if probabilities else found
-
-    def _no_output(self) -> Any:
-        return self._no_tree()
-
-    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Any]:
-        return self._sums(X, gold_tags)
-
-    def _sums(self, X: Any, gold_tags: bool | None) -> Iterator[Any]:
-        found: Iterator[Any] = self._fitted().sums(self._tagged(X, gold_tags))
-        return found
+    def _set_confidence(self, tree: Any, confidence: list[float]) -> None:
+        """Keep the confidence in the parts of a tree, where trees have a place for it."""
 
     def _reads_tags(self, gold_tags: bool | None) -> bool:
         """Tell whether parsing reads the tags of its input; None: as the parser was trained."""
@@ -353,10 +290,6 @@ class TreeParser(LearnerParameters, _Hooks):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"{type(self).__name__}(learner={self.learner!r}{state})"
-
-
-def _first(corpus: Any) -> range:
-    return range(min(len(corpus), _CALIBRATED))
 
 
 def _mean_weights(class_weight: Any, labels: list[list[str]], sample_weight: Any) -> Any:
