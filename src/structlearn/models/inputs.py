@@ -45,13 +45,18 @@ class Solutions:
     ----------
     outputs : list
         As the structure has them.
-    values : sequence of float
-        Their scores.
-    exact : sequence of bool
-        Whether each is proven to be a best one.
+    values : sequence of float or None
+        Their scores; None: the search does not tell them.
+    exact : sequence of bool or None
+        Whether each is proven to be a best one; None: the search does not tell.
     """
 
-    def __init__(self, outputs: list[Any], values: Sequence[float], exact: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        outputs: list[Any],
+        values: Sequence[float] | None = None,
+        exact: Sequence[bool] | None = None,
+    ) -> None:
         self.outputs, self.values, self.exact = outputs, values, exact
 
 

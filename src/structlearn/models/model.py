@@ -183,13 +183,13 @@ class Model:
 
         def answer(inputs: Inputs) -> list[float]:
             at = self._at(temperature)
-            outputs = given
-            if outputs is None:
-                outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-            if len(outputs) != len(inputs):
-                raise ValueError(f"{len(outputs)} outputs for {len(inputs)} inputs")
+            if given is None:
+                scores = self._best_scores(inputs, at)
+            elif len(given) == len(inputs):
+                scores = self._scores_of(inputs, given, at)
+            else:
+                raise ValueError(f"{len(given)} outputs for {len(inputs)} inputs")
             sums = inputs.log_partition(at, self.n_threads)
-            scores = self._scores_of(inputs, outputs, at)
             return [min(0.0, (s - z) / at) for s, z in zip(scores, sums, strict=True)]
 
         return self._ask(X, answer, float, reading)
@@ -260,12 +260,14 @@ class Model:
         )
         return self
 
-    def calibration(self, X: Any, format: str | None = None, **reading: Any) -> Reliability | None:
+    def calibration(
+        self, X: Any, y: Any = None, *, format: str | None = None, **reading: Any
+    ) -> Reliability | None:
         """Compare the confidence of predicted parts with how often these are right.
 
         Parameters
         ----------
-        X : as ``evaluate`` takes it
+        X, y : as ``score`` takes them
             With gold outputs; parts that are not known are left out.
 
         Returns
@@ -277,7 +279,7 @@ class Model:
         from ..metrics.calibration import reliability
 
         try:
-            inputs, outputs, right = self._judged(X, None, format, reading)
+            inputs, outputs, right = self._judged(X, y, format, reading)
             rows = self._confidences(inputs, outputs)
         except CapabilityError:
             return None
@@ -438,6 +440,11 @@ class Model:
         them, at the temperature T.
         """
         raise AssertionError
+
+    def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
+        """Return the score of the best output of each input, as :meth:`_scores_of` does."""
+        outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+        return self._scores_of(inputs, outputs, temperature)
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
