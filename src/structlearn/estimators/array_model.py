@@ -11,13 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.encoder import is_empty
-from ..losses.loss import rule_out
 from ..models.calibration import Calibration
 from ..models.model import Model
 from ..models.scored_inputs import ScoredInputs
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
-from ..structures.open_labels import is_open
 from .columns import Columns, read_labels
 from .outputs import as_outputs, check_sample_weight, read_outputs, reread
 from .stored.files import StoredEstimator
@@ -151,7 +149,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     # -- answers in the shapes of scikit-learn ---------------------------------------------------
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Any:  # type: ignore[override]
         """Return the best output of each example.
 
         Returns
@@ -163,7 +161,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         found = super().predict(X)
         return found if len(found) else self._all_named(None, [])
 
-    def predict_marginals(
+    def predict_marginals(  # type: ignore[override]
         self, X: Any, *, temperature: float | None = None, block: str | None = "label"
     ) -> list[Any]:
         """Return the probability of each part of each example.
@@ -184,7 +182,9 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         name = self.structure_.label_block if block == "label" else block
         return [p[name] for p in parts]
 
-    def predict_proba(self, X: Any, y: Any = None, *, temperature: float | None = None) -> Any:
+    def predict_proba(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, temperature: float | None = None
+    ) -> Any:
         """Return the probability of an output.
 
         Parameters
@@ -210,6 +210,8 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         self._fitted()
         if y is not None:
             y = as_outputs(read_labels(self, y) if self.structure_.single_site else y)
+            if y and is_empty(X):
+                self._inputs(X)  # says that X is empty
         return super()._log_probabilities(X, y, temperature, reading)
 
     def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
@@ -217,17 +219,9 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
-        given = self._read_outputs(inputs, outputs).outputs
-        rows = zip(inputs.scores(), given, strict=True)
-        return [self._score_of(y, scores, temperature) for scores, y in rows]
-
-    def _score_of(self, y: Any, scores: dict[str, Any], temperature: float) -> float:
-        """Return the score of an output; where it leaves a choice, ε log Σ exp(score/ε) over it."""
-        structure = self.structure_
-        if structure.has_labels and any(map(is_open, structure.labels_of(y))):
-            allowed = rule_out(structure, y, scores)
-            return float(structure.log_partition(temperature=temperature, **allowed))
-        return float(structure.score(y, **scores))
+        given = list(self._read_outputs(inputs, outputs).outputs)
+        scores: list[float] = inputs.open_scores(given, temperature)
+        return scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labels that are predicted right.

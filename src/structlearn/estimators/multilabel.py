@@ -30,8 +30,11 @@ Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class MultiLabelClassifier(  # type: ignore[misc]
-    ClassifierMixin, Model, StoredEstimator, BaseEstimator
+class MultiLabelClassifier(
+    ClassifierMixin,  # type: ignore[misc]
+    Model,
+    StoredEstimator,
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Several yes-or-no labels per example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l +
     pairs.
@@ -198,7 +201,8 @@ class MultiLabelClassifier(  # type: ignore[misc]
 
     @property
     def _loss_temperature(self) -> float | None:  # type: ignore[override]
-        return self.estimator_._loss_temperature
+        temperature: float | None = self.estimator_._loss_temperature
+        return temperature
 
     def _keep_calibration(self, calibration: Any) -> None:
         self.estimator_._keep_calibration(calibration)
@@ -228,7 +232,8 @@ class MultiLabelClassifier(  # type: ignore[misc]
         return named
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
-        return self.estimator_._scores_of(inputs, outputs, temperature)
+        scores: list[float] = self.estimator_._scores_of(inputs, outputs, temperature)
+        return scores
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Array:
         """Return P(y_l = 1 | x) of every label."""
@@ -238,19 +243,36 @@ class MultiLabelClassifier(  # type: ignore[misc]
         p: Array = parts["label"][..., values.index(1)]
         return p
 
-    def predict(self, X: Any) -> Integers:
+    def predict(self, X: Any) -> Integers:  # type: ignore[override]
         """Return the best labels of each example together: an (n, L) array of 0 and 1."""
         found: Integers = np.array(super().predict(X), dtype=np.int64)
         return found.reshape(-1, len(self.classes_))
 
-    def predict_proba(self, X: Any) -> Array:  # type: ignore[override]
-        """Return P(y_l = 1 | x) of every label: an (n, L) array.
+    def predict_proba(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, temperature: float | None = None
+    ) -> Array:
+        """Return P(y_l = 1 | x) of every label, an (n, L) array; of all labels together, given y.
 
-        Marginals: the most probable labels together (:meth:`predict`) need not be those that are
-        each more probable than not.
+        The most probable labels together (:meth:`predict`) need not be those that are each more
+        probable than not.
+
+        Parameters
+        ----------
+        y : array or sparse matrix of shape (n, L), optional
+            As :meth:`fit` takes it: the answer is then an array of shape (n,).
+        temperature : float, optional
+            As for :meth:`predict_marginals`.
         """
-        found: Array = np.array(self.predict_marginals(X), dtype=np.float64)
+        if y is not None:
+            return np.array(super().predict_proba(X, y, temperature=temperature), dtype=np.float64)
+        found: Array = np.array(self.predict_marginals(X, temperature=temperature), np.float64)
         return found.reshape(-1, len(self.classes_))
+
+    def _log_probabilities(
+        self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
+    ) -> list[float]:
+        given = None if y is None else list(_as_indicators(y))
+        return super()._log_probabilities(X, given, temperature, reading)
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -275,7 +297,7 @@ class MultiLabelClassifier(  # type: ignore[misc]
 
     def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         """Return what decided; positions are numbers of labels, 1 where an example has one."""
-        decisions = self.estimator_._decisions(inputs)
+        decisions: list[list[dict[str, Any]]] = self.estimator_._decisions(inputs)
         names = self._feature_names()
         for decision in (one for row in decisions for one in row):
             decision["contributions"] = [

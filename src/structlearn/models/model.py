@@ -39,7 +39,7 @@ class Model:
     def predict(self, X: Any, **reading: Any) -> Any:
         """Return the best output of each input."""
 
-        def answer(inputs: Inputs) -> list[Any]:
+        def answer(inputs: Inputs) -> Any:
             return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
 
         return self._ask(X, answer, self._no_output, reading)
@@ -326,10 +326,12 @@ class Model:
 
         self._fitted()
         heaviest = self._heaviest(check_whole("n", n, 1), None if label is None else [label])
-        if label is not None and label not in heaviest:
-            raise ValueError(
-                f"the model has no label {label!r}; it has {', '.join(map(str, heaviest))}"
-            )
+        if label is not None:
+            if label not in heaviest:
+                raise ValueError(
+                    f"the model has no label {label!r}; it has {', '.join(map(str, heaviest))}"
+                )
+            heaviest = {label: heaviest[label]}
         phrase = self._phrases() if in_words else str
         rows = [
             {"label": one, "feature": phrase(name), "weight": float(weight)}
@@ -485,7 +487,7 @@ class Model:
         raise AssertionError
 
     def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
-        """Return (name, weight) of the heaviest features by label."""
+        """Return (name, weight) of the heaviest features by label; of these at least, or of all."""
         raise AssertionError
 
     def _pairs(self) -> Iterable[tuple[Any, Any, float]]:

@@ -82,6 +82,11 @@ class ScoredInputs:
                     f"{type(self.structure).__name__}.marginals gives approximate ones"
                 )
 
+    def check_sums(self) -> None:
+        """Refuse inputs whose sums over outputs are inexact."""
+        for _ in self._chunks(sums=True):
+            pass
+
     def scores(self) -> Iterator[Scores]:
         """Yield the scores of each input."""
         for chunk in self._chunks():
@@ -137,6 +142,24 @@ class ScoredInputs:
         rows = zip(self.scores(), outputs, strict=True)
         return [float(score(y, **scores)) for scores, y in rows]
 
+    def open_scores(self, outputs: list[Any], temperature: float) -> list[float]:
+        """Return the score of an output of each input, in which labels may be open.
+
+        Where some are None, below 0 or sets, T · log Σ exp(score / T) over what they allow, at the
+        temperature T.
+        """
+        from ..losses.loss import rule_out
+        from ..structures.open_labels import is_open
+
+        structure, values = self.structure, []
+        for scores, y in zip(self.scores(), outputs, strict=True):
+            if structure.has_labels and any(map(is_open, structure.labels_of(y))):
+                allowed = rule_out(structure, y, scores)
+                values.append(float(structure.log_partition(temperature=temperature, **allowed)))
+            else:
+                values.append(float(structure.score(y, **scores)))
+        return values
+
     def certainties(
         self, outputs: list[Any], temperature: float, threads: int = 1
     ) -> list[list[float]]:
@@ -168,8 +191,9 @@ class ScoredInputs:
         return [list(self._rivals_of(y, scores)) for scores, y in rows]
 
     def _rivals_of(self, best: Any, scores: Scores) -> Iterator[tuple[int | None, Any]]:
-        structure, block = self.structure, self.structure.judged_block
-        places = [] if block is None else list(zip(*structure.places(best, **scores), strict=True))
+        structure, block = self.structure, self.structure.label_block
+        judged = structure.judged_block is not None
+        places = list(zip(*structure.places(best, **scores), strict=True)) if judged else []
         if not places or len(places) * scores[block].shape[-1] != scores[block].size:
             for _, rival in structure.kbest(2, **scores)[1:]:
                 yield None, rival
