@@ -96,7 +96,7 @@ class Annotating:
         """
         if isinstance(texts, str):
             raise TypeError("texts is one string: give a list of texts, or call the pipeline")
-        threads = self.n_threads if n_jobs is None else check_whole("n_jobs", n_jobs, 1)
+        threads = self.n_threads if n_jobs is None else n_threads(n_jobs)
         batches = _batches(texts)
         if threads == 1:
             for batch in batches:
@@ -165,7 +165,7 @@ class Annotating:
             places.append(row)
         docs = self._finished(["\n".join(lines)], [places], self.n_threads, split)
         if confidence:
-            self._add_confidence(docs)
+            self._add_confidence(docs, self.n_threads)
         return docs[0]
 
     def predict(self, X: Iterable[Sequence[str]]) -> list[Any]:
@@ -218,7 +218,7 @@ class Annotating:
     def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
         docs = self._finished(texts, self._places(texts, threads), threads, True)
         if confidence:
-            self._add_confidence(docs)
+            self._add_confidence(docs, threads)
         return docs
 
     def _finished(
@@ -275,10 +275,10 @@ class Annotating:
             for word, label in zip(flat, labels, strict=True):
                 word.entity = label
 
-    def _add_confidence(self, docs: list[Doc]) -> None:
+    def _add_confidence(self, docs: list[Doc], threads: int) -> None:
         from .confidence import add_confidence
 
-        add_confidence(self, docs)
+        add_confidence(self, docs, threads)
 
     def label_file(
         self,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from ...checks import check_whole
 from ...estimators.declared import DeclaredParameters
 from ...io.container import Tensor, read_container, refused_as_file
+from ...threads import n_threads
 from .annotating import Annotating
 from .model import STAGES, PipelineModel
 
@@ -152,8 +153,8 @@ class Pipeline(Annotating, DeclaredParameters):
 
     @property
     def n_threads(self) -> int:
-        """Threads that ``n_jobs`` stands for; None is one."""
-        return 1 if self.n_jobs is None else check_whole("n_jobs", self.n_jobs, 1)
+        """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
+        return n_threads(self.n_jobs)
 
     @property
     def stages(self) -> tuple[str, ...]:

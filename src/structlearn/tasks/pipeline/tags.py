@@ -32,8 +32,6 @@ _NOTHING_UNKNOWN = "\x00"
 #: The temperature of perceptrons that no dev set has calibrated.
 _TEMPERATURE = 10.0
 _LEAST = 1e-12
-#: Sentences of a dev set that probabilities are calibrated on.
-_CALIBRATED = 300
 
 
 class AgreeingTagger:
@@ -100,42 +98,13 @@ def seen_combinations(corpus: Corpus) -> list[tuple[str, str, str]]:
     return sorted(counts, key=lambda combination: (-counts[combination], combination))
 
 
-def train_tagger(
-    corpus: Corpus, column: str, dev: Corpus | None = None, **parameters: Any
-) -> TaggerModel:
-    """Learn a tagger of one column.
-
-    Parameters
-    ----------
-    dev : Corpus, optional
-        Gives the temperature of its probabilities.
-    parameters
-        Of :class:`~structlearn.tasks.Tagger`.
-    """
+def train_tagger(corpus: Corpus, column: str, **parameters: Any) -> TaggerModel:
+    """Learn a tagger of one column; parameters are those of :class:`~structlearn.tasks.Tagger`."""
     # Candidates would leave values without a probability, and take twice the file.
     fixed: dict[str, Any] = {"names": False, "unknown": _NOTHING_UNKNOWN, "candidates": 0}
     tagger = Tagger("pos", target=column, **fixed, **parameters)
     model: TaggerModel = tagger.fit(corpus).model_
-    if dev is not None:
-        model.temperature = _calibrated(model, dev, column)
     return model
-
-
-def _calibrated(model: TaggerModel, dev: Corpus, column: str) -> float:
-    """Return the temperature at which the tags of a dev set are most probable.
-
-    All passes are learned and averaged: a dev set that chose one of them is worth little here.
-    """
-    from array import array
-
-    from ...estimators.calibration import best_temperature
-
-    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
-    index = {label: k for k, label in enumerate(model.shown)}
-    gold = array("i")
-    for s in range(len(dev)):
-        gold.extend(index.get(label, -1) for label in dev.cells(s, column))
-    return best_temperature(lambda t: float(model.core.log_loss(dev.core, gold, t)))
 
 
 def jackknifed(
@@ -147,7 +116,7 @@ def jackknifed(
         part, models = corpus.subset(rest), []
         for column, whole in zip(TAG_COLUMNS, tagger.models, strict=True):
             models.append(train_tagger(part, column, **parameters))
-            models[-1].temperature = whole.temperature
+            models[-1].calibration = whole.calibration
         return AgreeingTagger(models, seen_combinations(part))
 
     def predict(model: AgreeingTagger, held_out: Sequence[int]) -> list[tuple[str, str, str]]:
