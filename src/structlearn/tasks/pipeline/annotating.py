@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...checks import check_whole
 from ...exceptions import CapabilityError
+from ...threads import n_threads
 from .corpora import put_lemmas, put_tags, tagged_corpus, words_corpus
 from .doc import Doc
 from .model import PipelineModel
@@ -179,18 +180,42 @@ class Annotating:
 
         Best first, given the tags that were found; projective trees where the parser is of order 2.
         """
-        from .confidence import tree_sums
-
         number = check_whole("n", n, 1)
         if "parser" not in self.stages:
             raise CapabilityError("the pipeline has no parser, so there are no trees")
         doc = self.annotate(X)
         words = [sentence.words for sentence in doc if sentence.words]
-        sums = iter(tree_sums(self.model_.parts["parser"], tagged_corpus(words)) if words else ())
-        return [
-            next(sums).kbest(number) if sentence.words else [(0.0, sentence.tree)]
-            for sentence in doc
-        ]
+        trees: Any = ()
+        if words:
+            trees = self.stage("parser").predict_kbest(tagged_corpus(words), number)
+        ranked = iter(trees)
+        return [next(ranked) if s.words else [(0.0, s.tree)] for s in doc]
+
+    def stage(self, name: str) -> Any:
+        """Return the model of a stage, of which everything can be asked that its task answers.
+
+        Parameters
+        ----------
+        name : {"tokeniser", "splitter", "upos", "xpos", "feats", "lemmas", "parser", "entities"}
+
+        Returns
+        -------
+        Tagger or DependencyParser
+            The parser reads the tags of its input: those that the stages before it have given.
+        """
+        parts = self.model_.parts
+        if name not in parts:
+            raise ValueError(f"the pipeline has no stage {name!r}; it has {', '.join(parts)}")
+        if name == "parser":
+            from ..dependencies.parser import DependencyParser
+
+            model: Any = DependencyParser.from_model(parts[name])
+        else:
+            from ..tagging.tagger import Tagger
+
+            model = Tagger.from_model(parts[name])
+        model.n_jobs = self.n_threads
+        return model
 
     def _places(self, texts: Sequence[str], threads: int) -> list[Places]:
         """Return where the tokens of each text lie, by sentence."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ... import _core
 from ...models.calibration import Calibration, calibrated_on
 from ...models.inputs import NativeInputs

@@ -135,9 +135,12 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
 # -- dependencies -------------------------------------------------------------------------------
 
 
-def dependencies_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
-    """Read a sentence by a dependency parser."""
-    sentence = [" ".join(words)]
+def dependencies_of(
+    model: Any, words: list[str], forbidden: list[Part], sentence: Any = None
+) -> Reading:
+    """Read a sentence by a dependency parser; ``sentence``: the words as it takes them."""
+    if sentence is None:
+        sentence = [" ".join(words)]
     if any(len(part) != 2 or isinstance(part[1], str) for part in forbidden):
         raise Refused("an arc that is forbidden is a pair: head, word")
     ranked, best = ranked_outputs(model, sentence, forbidden)
