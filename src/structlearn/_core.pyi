@@ -442,6 +442,21 @@ class NameTable:
     def columns(self, names: list[Any], learn: bool) -> Any: ...
     def read(self, examples: list[Any], learn: bool, separator: str) -> Any: ...
 
+class WordEmissions:
+    def __init__(
+        self,
+        labels: int,
+        table: Any,
+        parent: Any,
+        rare: Any,
+        rare_leaf: Any,
+        suffix: Any,
+        lower: Any,
+        alpha: float,
+        word_alpha: float,
+    ) -> None: ...
+    def scores(self, words: Any, suffix: Any, lower: Any) -> bytes: ...
+
 class TokenRows:
     def __init__(self) -> None: ...
     def arrays(self) -> dict[str, Any]: ...
@@ -511,6 +526,9 @@ class IntegerPerceptron:
 def pack_weights(
     keys: Any, row_ptr: Any, column: Any, weights: Any, outcomes: int, prune: float
 ) -> tuple[Any, ...]: ...
+def compact_weights(
+    hashed: bool, keys: Any, row_ptr: Any, column: Any, weights: Any, halves: bool
+) -> tuple[Any, ...]: ...
 def expand_weights(
     hashed: bool,
     keys: Any,
@@ -552,6 +570,14 @@ class TaggerReader:
     def entropy(self, sentence: int, temperature: float) -> float: ...
     def rivals(self, sentence: int) -> list[list[int]]: ...
     def explain(self, sentence: int, pairs: bool) -> list[Any]: ...
+
+def agreeing_tags(
+    models: Sequence[TaggerModel],
+    temperatures: Sequence[float],
+    labels: list[Any],
+    corpus: Corpus,
+    threads: int,
+) -> bytes: ...
 
 class Labeller:
     def __init__(
@@ -771,6 +797,7 @@ class ParseLabeller:
     @property
     def n_tokens(self) -> int: ...
 
+def pack_table(weights: Any, width: int) -> tuple[Any, ...]: ...
 def read_trees(corpus: Corpus, begin: int, end: int) -> list[Any]: ...
 def untagged_sentence(corpus: Corpus) -> int | None: ...
 

@@ -86,7 +86,7 @@ class PipelineFitting:
                 tagged = self._jackknifed(tagger)
                 if self.dev is not None:
                     dev_tagged = _copy(self.dev)
-                    put_tags(dev_tagged, tagger.numbers(self.dev)[0], combinations)
+                    put_tags(dev_tagged, tagger.numbers(self.dev), combinations)
         if p.lemmas:
             # On predicted tags it would learn to distrust them: it was 0.3 % worse.
             labels = LemmaLabels(corpus)
