@@ -66,7 +66,8 @@ WordEmissions::WordEmissions(const WordCounts& c) : labels_(c.labels), alpha_(c.
   for (std::size_t i = 0; i < c.rare.size(); ++i) {
     add(counts(c.rare[i]), K, of_suffix(c.rare_leaf[i]));
   }
-  for (std::size_t s = c.parent.size() - 1; s > 0; --s) add(of_suffix(s), K, of_suffix(c.parent[s]));
+  for (std::size_t s = c.parent.size() - 1; s > 0; --s)
+    add(of_suffix(s), K, of_suffix(c.parent[s]));
   smooth(of_suffix(0), frequency.data(), alpha_, K, of_suffix(0));
   for (std::size_t s = 1; s < c.parent.size(); ++s) {
     smooth(of_suffix(s), of_suffix(c.parent[s]), alpha_, K, of_suffix(s));

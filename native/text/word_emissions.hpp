@@ -5,9 +5,9 @@
 //     P(k | step) = (c(step, k) + α P(k | step before)) / (c(step) + α)
 //
 // The steps are all words, the rare ones, the suffixes of rare words (a tree: a suffix leans on the
-// one that is a letter shorter), the word in lower case, and the word itself. Bayes' rule then turns
-// P(label | word) round. Strings are the caller's business: suffixes and words in lower case are
-// numbers here.
+// one that is a letter shorter), the word in lower case, and the word itself. Bayes' rule then
+// turns P(label | word) round. Strings are the caller's business: suffixes and words in lower case
+// are numbers here.
 #pragma once
 
 #include <cstdint>

@@ -80,8 +80,8 @@ PackedArrays packed(std::span<const float> weights, std::size_t width) {
       for (int k = 0; k < 256; ++k) {
         const int step = k < 128 ? k : k - 256;
         const double share = std::min(std::abs(step) / 127.0, 1.0);
-        out.codes.push_back(static_cast<float>(
-            std::copysign(share * share * static_cast<double>(largest), step)));
+        out.codes.push_back(
+            static_cast<float>(std::copysign(share * share * static_cast<double>(largest), step)));
       }
       gather<std::uint8_t>(weights, out, [largest](float w) {
         const float step = std::nearbyint(127.0f * std::sqrt(std::abs(w) / largest));
@@ -102,8 +102,7 @@ PackedArrays packed(std::span<const float> weights, std::size_t width) {
       });
       break;
     case 4:
-      gather<std::uint32_t>(weights, out,
-                            [](float w) { return std::bit_cast<std::uint32_t>(w); });
+      gather<std::uint32_t>(weights, out, [](float w) { return std::bit_cast<std::uint32_t>(w); });
       break;
     default:
       throw std::invalid_argument("weights have items of an unknown size");

@@ -70,8 +70,8 @@ std::vector<std::uint32_t> agreeing_tags(std::span<const AgreeingTagger> taggers
       for (std::size_t t = 0; t < L; ++t) {
         std::fill(sums.begin(), sums.end(), 0.0);
         for (const Asked& one : asked) one.add(t, sums);
-        chosen[begin + t] = static_cast<std::uint32_t>(
-            std::max_element(sums.begin(), sums.end()) - sums.begin());
+        chosen[begin + t] =
+            static_cast<std::uint32_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
       }
     }
   });

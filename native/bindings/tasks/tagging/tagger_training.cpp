@@ -324,8 +324,8 @@ void bind_tagger_training(nb::module_& m) {
         return nb::make_tuple(to_bytes(c.keys), to_bytes(c.counts), columns, wide,
                               to_bytes(c.values), c.scale, to_bytes(c.kept));
       },
-      nb::arg("hashed"), nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"),
-      nb::arg("weights"), nb::arg("halves"));
+      nb::arg("hashed"), nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"), nb::arg("weights"),
+      nb::arg("halves"));
 
   m.def(
       "expand_weights",
