@@ -275,10 +275,10 @@ class Annotating:
         corpus = words_corpus([[word.form for word in words] for words in sentences])
         flat = [word for words in sentences for word in words]
         if "tags" in stages:
-            numbers, _ = self._tagger.numbers(corpus, threads)
+            numbers = self._tagger.numbers(corpus, threads)
             combinations = self.model_.combinations
             put_tags(corpus, numbers, combinations)
-            for word, k in zip(flat, numbers.tolist(), strict=True):
+            for word, k in zip(flat, numbers, strict=True):
                 word.upos, word.xpos, word.feats = combinations[k]
         if "lemmas" in stages and self._lemmatiser is not None:
             lemmas = self._lemmatiser(corpus, threads)

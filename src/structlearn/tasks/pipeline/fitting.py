@@ -88,7 +88,7 @@ class PipelineFitting:
                 for column in TAG_COLUMNS:
                     calibrate_tags(self.parts[column], self.dev, column, self.threads)
                 dev_tagged = _copy(self.dev)
-                put_tags(dev_tagged, tagger.numbers(self.dev, self.threads)[0], combinations)
+                put_tags(dev_tagged, tagger.numbers(self.dev, self.threads), combinations)
             if p.parser:
                 tagged = self._jackknifed(tagger)
         if p.lemmas:

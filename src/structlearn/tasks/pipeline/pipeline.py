@@ -144,7 +144,7 @@ class Pipeline(Annotating, DeclaredParameters):
 
     def _fitted(self) -> PipelineModel:
         if not hasattr(self, "model_"):
-            from sklearn.exceptions import NotFittedError
+            from ...exceptions import NotFittedError
 
             raise NotFittedError(
                 "this Pipeline has not learned anything yet: call fit, or load a model"
