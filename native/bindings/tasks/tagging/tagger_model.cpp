@@ -12,6 +12,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/models/inputs.hpp"
+#include "bindings/signals.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
 #include "tasks/tagging/agreeing_tags.hpp"
