@@ -2,14 +2,17 @@
 // NumPy: numbers come and go as lists and buffers.
 #include "bindings/models/inputs.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
+#include "models/masked.hpp"
 #include "models/queries.hpp"
 #include "numeric/grain.hpp"
 
@@ -188,6 +191,18 @@ nb::list scores_of(const PyInputs& self, std::size_t input) {
   return blocks;
 }
 
+// The same inputs without some parts: begin, end, label (-1: any) of each, by input.
+PyInputs without(nb::object self,
+                 const std::vector<std::vector<std::array<std::int32_t, 3>>>& forbidden) {
+  Forbidden parts;
+  for (const auto& row : forbidden) {
+    parts.emplace_back();
+    for (const auto& [begin, end, label] : row) parts.back().push_back({begin, end, label});
+  }
+  const auto& inputs = *nb::cast<const PyInputs&>(self).inputs;
+  return {self, std::make_unique<MaskedInputs>(inputs, std::move(parts))};
+}
+
 }  // namespace
 
 void bind_inputs(nb::module_& m) {
@@ -205,7 +220,8 @@ void bind_inputs(nb::module_& m) {
       .def("certainties", &certainties_of_all, nb::arg("outputs"), nb::arg("temperature"),
            nb::arg("threads") = 1)
       .def("rivals", &rivals_of_all, nb::arg("threads") = 1)
-      .def("scores", &scores_of, nb::arg("input"));
+      .def("scores", &scores_of, nb::arg("input"))
+      .def("without", &without, nb::arg("forbidden"));
 }
 
 }  // namespace structlearn::python

@@ -94,7 +94,7 @@ class FileTagger(Model, Parameters):
     def _fitted(self) -> Any:
         if not hasattr(self, "model_"):
             kind = type(self).__name__
-            from sklearn.exceptions import NotFittedError  # a ValueError and an AttributeError
+            from ..exceptions import NotFittedError  # slow to import where it is scikit-learn's
 
             raise NotFittedError(
                 f"this {kind} has not learned anything yet: call fit, or load a model"

@@ -1,7 +1,7 @@
 """What a file holds of an :class:`~structlearn.estimators.HMM`: counts, and what was made of them.
 
-Logarithms and factors of covariances are stored as they are and not worked out again: other
-machines may round them in another way.
+Scores of labels and factors of covariances are stored as they are and not worked out again: other
+machines may round them in another way. Those of words, which are many, are made of their counts.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...features.arrays import DenseEncoder
-from ..emissions import CategoricalEmissions, GaussianEmissions, Moments, WordCounts
-from .frames import read_classes, read_columns, whole_number, write_classes, write_columns
+from ..emissions import GaussianEmissions, Moments
 from ..observations import TokenReader, VectorReader
+from ..word_emissions import CategoricalEmissions, WordCounts
+from .frames import read_classes, read_columns, whole_number, write_classes, write_columns
 from .values import Reader, Writer
 
 __all__ = ["read_emissions", "read_labels", "write_emissions", "write_labels"]
@@ -75,7 +76,7 @@ _MOMENTS = {"weight": "k", "mean": "kd", "scatter": "kdd"}
 
 
 def write_emissions(hmm: Any, writer: Writer) -> dict[str, Any]:
-    """Return how X is read, the counts, and the scores that were made of them."""
+    """Return how X is read, the counts, and what makes scores of them."""
     emissions, counts = hmm.emissions_, hmm._emission_counts
     if isinstance(emissions, GaussianEmissions):
         return {
@@ -85,24 +86,13 @@ def write_emissions(hmm: Any, writer: Writer) -> dict[str, Any]:
             "moments": {name: writer.array(getattr(counts, name)) for name in _MOMENTS},
             "scores": {name: writer.array(getattr(emissions, name)) for name in _GAUSSIAN},
         }
-    found = {
+    return {
         "kind": "categorical",
         "observation": writer.value(hmm._reader._observation),
         "words": writer.strings(list(counts.index)),
         "counts": writer.array(counts.table),
-        "alpha": emissions._alpha,
-        "suffix_length": emissions._suffix_length,
-        "unknown": writer.array(emissions._unknown),
-        "log_normaliser": writer.array(emissions._log_normaliser),
-        "log_unseen": emissions._log_unseen,
-        "scores": writer.array(emissions._scores),
-        "suffixes": writer.strings(list(emissions._suffixes)),
-        "given_suffix": writer.array(emissions._given_suffix),
+        **emissions.options,
     }
-    if emissions._suffix_length:
-        found["lower"] = writer.strings(list(emissions._lower))
-        found["lower_counts"] = writer.array(emissions._lower_counts)
-    return found
 
 
 def read_emissions(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any, Any]:
@@ -117,26 +107,13 @@ def read_emissions(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any,
     observation = reader.value(d["observation"])
     if observation is not None and not isinstance(observation, (int, str)):
         raise ValueError(f"what is observed is {observation!r}")
-    emissions = CategoricalEmissions.__new__(CategoricalEmissions)
-    emissions._alpha = _positive(d["alpha"], "alpha")
-    emissions._suffix_length = whole_number(d["suffix_length"], "suffix_length")
-    emissions._unknown = reader.numbers(d["unknown"], (k,), 0.0)
-    emissions._log_normaliser = reader.numbers(d["log_normaliser"], (k,))
-    emissions._log_unseen = -_positive(-d["log_unseen"], "log_unseen")
-    seen = table.sum(axis=1) > 0  # as emissions tell known words
-    known = [word for word, one in zip(words, seen.tolist(), strict=True) if one]
-    emissions._index = {word: i for i, word in enumerate(known)}
-    emissions._scores = reader.numbers(d["scores"], (len(known), k))
-    suffixes = reader.strings(d["suffixes"])
-    if not all(suffixes):
-        raise ValueError("a suffix without a mark")
-    emissions._suffixes = {suffix: i for i, suffix in enumerate(suffixes, 1)}
-    emissions._given_suffix = reader.numbers(d["given_suffix"], (len(suffixes) + 1, k), 0.0)
-    emissions._lower = {}
-    if emissions._suffix_length:
-        lower = reader.strings(d["lower"])
-        emissions._lower = {word: i for i, word in enumerate(lower)}
-        emissions._lower_counts = reader.numbers(d["lower_counts"], (len(lower), k), 0.0)
+    emissions = CategoricalEmissions(
+        counts,
+        alpha=_positive(d["alpha"], "alpha"),
+        word_alpha=_positive(d["word_alpha"], "word_alpha"),
+        suffix_length=whole_number(d["suffix_length"], "suffix_length"),
+        rare=_positive(d["rare"], "rare", zero=True),
+    )
     return {}, TokenReader(observation), counts, emissions
 
 
@@ -159,7 +136,8 @@ def _read_gaussian(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any,
     return read_columns(d["names"], {"label": columns}, reader), reads, moments, emissions
 
 
-def _positive(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e308:
+def _positive(value: Any, what: str, *, zero: bool = False) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not (0 < value < 1e308 or (zero and value == 0)):
         raise ValueError(f"{what} is {value!r}")
     return float(value)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from ...checks import check_whole
 from ...estimators.declared import DeclaredParameters
 from ...io.container import Tensor, read_container, refused_as_file
+from ...threads import n_threads
 from .annotating import Annotating
 from .model import STAGES, PipelineModel
 
@@ -143,7 +144,7 @@ class Pipeline(Annotating, DeclaredParameters):
 
     def _fitted(self) -> PipelineModel:
         if not hasattr(self, "model_"):
-            from sklearn.exceptions import NotFittedError
+            from ...exceptions import NotFittedError
 
             raise NotFittedError(
                 "this Pipeline has not learned anything yet: call fit, or load a model"
@@ -152,8 +153,8 @@ class Pipeline(Annotating, DeclaredParameters):
 
     @property
     def n_threads(self) -> int:
-        """Threads that ``n_jobs`` stands for; None is one."""
-        return 1 if self.n_jobs is None else check_whole("n_jobs", self.n_jobs, 1)
+        """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
+        return n_threads(self.n_jobs)
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -161,6 +161,12 @@ class SegmentTagger(LabelTagger):
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
 
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        begin, end, label = part
+        if label not in self.classes_ or not 0 <= begin < end <= inputs.source.core.length(i):
+            raise ValueError(f"the model has no segment {part!r}")
+        return [(begin, end, self.classes_.index(label))]
+
     def _judged(
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:

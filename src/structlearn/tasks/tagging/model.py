@@ -231,7 +231,7 @@ class TaggerModel(LabelModel, RoundedModel):
 
             rounded, kept = compact_tensors(self.core, precision, self._tables(), self.hashed)
             tensors.update(rounded)
-            names = {t: _some_names(*names[t], kept[t].nonzero()[0]) for t in names}
+            names = {t: _some_names(*names[t], kept[t]) for t in names}
         for table, (text, end) in names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
@@ -265,7 +265,8 @@ class TaggerModel(LabelModel, RoundedModel):
         if "emissions" in d:
             from ...estimators.stored.word_emissions import load_emissions
 
-            templates.emission = (load_emissions(d["emissions"], tensors), len(labels))
+            n = len(labels)
+            templates.emission = (load_emissions(d["emissions"], tensors, n), n)
             kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
             emissions = (dict(d["emissions"]), kept)
         arrays: dict[str, Any] = {}
@@ -306,7 +307,7 @@ class TaggerModel(LabelModel, RoundedModel):
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
             if table in weighted:
-                names[table] = _some_names(text, end, memoryview(weighted[table]).cast("I"))
+                names[table] = _some_names(text, end, weighted[table])
         model = cls(
             **common,
             arrays=arrays,

@@ -224,6 +224,13 @@ class Tagger(LabelTagger):
             tokens[token][shown[k]] += p
         return tokens
 
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        position, label = part
+        numbers = [k for k, name in enumerate(self._fitted().shown) if name == label]
+        if not numbers or not 0 <= position < inputs.source.core.length(i):
+            raise ValueError(f"the model has no label {label!r} at position {position}")
+        return [(position, position + 1, k) for k in numbers]
+
     def _judged(
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
