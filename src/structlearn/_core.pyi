@@ -527,7 +527,7 @@ def pack_weights(
     keys: Any, row_ptr: Any, column: Any, weights: Any, outcomes: int, prune: float
 ) -> tuple[Any, ...]: ...
 def compact_weights(
-    hashed: bool, keys: Any, row_ptr: Any, column: Any, weights: Any, halves: bool
+    hashed: bool, halves: bool, keys: Any, row_ptr: Any, column: Any, weights: Any
 ) -> tuple[Any, ...]: ...
 def expand_weights(
     hashed: bool,

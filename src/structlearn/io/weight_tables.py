@@ -58,9 +58,8 @@ def compact_tensors(
     kept: dict[str, Any] = {}
     halves = precision == "float16"
     for table in tables:
-        rows = core.unpack(table)
         keys, counts, columns, wide, rounded, scale, numbers = _core.compact_weights(
-            _is_hashed(table, hashed), *rows, halves
+            _is_hashed(table, hashed), halves, *core.unpack(table)
         )
         kept[table] = memoryview(numbers).cast("I")
         tensors[f"{table}.rounded"] = Tensor("F16" if halves else "I8", rounded)

@@ -305,8 +305,8 @@ void bind_tagger_training(nb::module_& m) {
 
   m.def(
       "compact_weights",
-      [](bool hashed, nb::handle keys, nb::handle row_ptr, nb::handle column, nb::handle weights,
-         bool halves) {
+      [](bool hashed, bool halves, nb::handle keys, nb::handle row_ptr, nb::handle column,
+         nb::handle weights) {
         const UnpackedWeights given{
             copied<std::uint64_t>(keys, "keys"), copied<std::uint32_t>(row_ptr, "row_ptr"),
             copied<std::uint32_t>(column, "column"), copied<double>(weights, "weights")};
@@ -324,8 +324,8 @@ void bind_tagger_training(nb::module_& m) {
         return nb::make_tuple(to_bytes(c.keys), to_bytes(c.counts), columns, wide,
                               to_bytes(c.values), c.scale, to_bytes(c.kept));
       },
-      nb::arg("hashed"), nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"), nb::arg("weights"),
-      nb::arg("halves"));
+      nb::arg("hashed"), nb::arg("halves"), nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"),
+      nb::arg("weights"));
 
   m.def(
       "expand_weights",
