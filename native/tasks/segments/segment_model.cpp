@@ -81,6 +81,14 @@ const Scored& SegmentReader::scores(std::size_t sentence, Purpose) {
   return scored_;
 }
 
+bool SegmentReader::to_structure(Output& y) const {
+  const std::size_t L = scored_.layout.block[SemiMarkov::kSegment].sites / model_.max_length();
+  if (y.size() != L || y.front() < 0) return false;
+  const std::vector<Part> segments = parts(y);
+  return std::all_of(segments.begin(), segments.end(),
+                     [this](const Part& part) { return find(part) != kNowhere; });
+}
+
 std::vector<Part> SegmentReader::parts(const Output& y) const {
   std::vector<Part> segments;
   for (std::size_t b = 0, e = 1; b < y.size(); b = e) {
@@ -102,7 +110,9 @@ std::size_t SegmentReader::find(const Part& part) const {
              label = static_cast<std::size_t>(part.label);
   const std::size_t length = static_cast<std::size_t>(part.end) - begin;
   if (part.label < 0 || label >= model_.labels() || length > model_.max_length()) return kNowhere;
-  return (begin * model_.max_length() + length - 1) * model_.labels() + label;
+  const std::size_t site = begin * model_.max_length() + length - 1;
+  if (site >= scored_.layout.block[SemiMarkov::kSegment].sites) return kNowhere;
+  return site * model_.labels() + label;
 }
 
 SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,
