@@ -10,7 +10,7 @@ from typing import Any
 
 from ...features.arrays import DenseEncoder
 from ..emissions import CategoricalEmissions, GaussianEmissions, Moments, WordCounts
-from ..models.frames import read_classes, read_columns, whole_number, write_classes, write_columns
+from .frames import read_classes, read_columns, whole_number, write_classes, write_columns
 from ..observations import TokenReader, VectorReader
 from .values import Reader, Writer
 

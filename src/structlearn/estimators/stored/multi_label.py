@@ -11,7 +11,7 @@ from ...structures.graphs.graph import Graph
 from ...structures.trees.tree import Tree
 from ..columns import Columns
 from ..label_graph import as_tree, label_edges
-from ..models.frames import read_columns, whole_number, write_columns
+from .frames import read_columns, whole_number, write_columns
 from .files import read_estimator, write_estimator
 from .values import Reader, Writer
 
