@@ -24,7 +24,9 @@ SegmentModel::SegmentModel(std::shared_ptr<const SegmentFeatures> features, Segm
     : features_(std::move(features)), weights_(std::move(weights)) {
   const std::size_t K = weights_.labels;
   if (K == 0) throw std::invalid_argument("a model without labels");
-  if (weights_.max_length > 1000) throw std::invalid_argument("segments of more than 1000 tokens");
+  if (weights_.max_length == 0 || weights_.max_length > 1000) {
+    throw std::invalid_argument("segments of no token, or of more than 1000");
+  }
   weights_.table.check(K);
   if (weights_.start.size() != K || weights_.end.size() != K ||
       weights_.transition.size() != K * K) {

@@ -74,7 +74,7 @@ class LabelModel(Tempered, StoredModel):
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
             raise ValueError(f"CoNLL-U of {n_columns} columns")
-        _ = self.temperature  # refuses a record that makes no sense
+        _ = self.loss_temperature, self.calibration  # refuse a record that makes no sense
 
     @property
     def targets(self) -> list[int]:
