@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "structures/entropy.hpp"
-
 namespace structlearn {
 namespace {
 
@@ -62,8 +60,8 @@ std::vector<Output> sample(Reader& reader, const Scored& scored, double eps, std
   return drawn;
 }
 
-double entropy(Reader& reader, const Scored& scored, double eps) {
-  return entropy(*scored.structure, scored.layout, scored.scores, eps, reader.workspace).value;
+Entropy entropy(Reader& reader, const Scored& scored, double eps) {
+  return entropy(*scored.structure, scored.layout, scored.scores, eps, reader.workspace);
 }
 
 double score(Reader& reader, const Scored& scored, Output y) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/reader.hpp"
+#include "structures/entropy.hpp"
 
 namespace structlearn {
 
@@ -23,8 +24,8 @@ double marginals(Reader&, const Scored&, double eps, std::vector<double>& p);
 // n outputs drawn from P(y) ~ exp(score(y) / eps); empty if none is legal.
 std::vector<Output> sample(Reader&, const Scored&, double eps, std::size_t n, std::uint64_t seed);
 
-// The entropy of that distribution, in nats.
-double entropy(Reader&, const Scored&, double eps);
+// The entropy of that distribution.
+Entropy entropy(Reader&, const Scored&, double eps);
 
 // The score of an output; -inf if the structure has no such output here.
 double score(Reader&, const Scored&, Output y);

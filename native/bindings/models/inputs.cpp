@@ -125,18 +125,20 @@ std::vector<double> entropies(const PyInputs& self, double temperature, std::siz
   check_temperature(temperature);
   std::vector<double> nats(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
-    nats[i] = entropy(reader, s, temperature);
+    const Entropy found = entropy(reader, s, temperature);
+    check_legal(found.log_sum, i);
+    nats[i] = found.value;
   });
   return nats;
 }
 
+// -inf where no output is legal.
 std::vector<double> log_partitions(const PyInputs& self, double temperature, std::size_t threads) {
   check_temperature(temperature);
   std::vector<double> sums(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
     sums[i] = marginals(reader, s, temperature, p);
-    check_legal(sums[i], i);
   });
   return sums;
 }

@@ -205,6 +205,11 @@ class Model:
             if len(outputs) != len(inputs):
                 raise ValueError(f"{len(outputs)} outputs for {len(inputs)} inputs")
             sums = inputs.log_partition(at, self.n_threads)
+            if -math.inf in sums:
+                from ..exceptions import InfeasibleError
+
+                number = sums.index(-math.inf)
+                raise InfeasibleError(f"input {number}: no legal output is left")
             scores = self._scores_of(inputs, outputs, at)
             return [min(0.0, (s - z) / at) for s, z in zip(scores, sums, strict=True)]
 

@@ -95,6 +95,7 @@ class SegmentTagger(LabelTagger):
     _parts = "segments"
     _judged_by = "f1"
     _keeps_known = False
+    _least_shown = 0.001
 
     def _fitting(self, corpus: Corpus, start: Any) -> Any:
         from .fitting import SegmentFitting

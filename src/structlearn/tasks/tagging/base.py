@@ -49,7 +49,6 @@ class LabelTagger(LearnerParameters, FileTagger):
     _WHOLE: Mapping[str, tuple[int, int | None]] = {
         "patience": (0, None),
         "min_count": (0, None),
-        "n_jobs": (1, None),
         "random_state": (0, 2**63),
         "max_iter": (1, None),
         "n_models": (1, None),
@@ -63,13 +62,14 @@ class LabelTagger(LearnerParameters, FileTagger):
         from ...estimators.named import check_learner
 
         for name, (least, most) in self._WHOLE.items():
-            optional = name == "n_jobs" or getattr(type(self), name) is None
+            optional = getattr(type(self), name) is None
             if getattr(self, name) is not None or not optional:
                 check_whole(name, getattr(self, name), least, most)
         if not isinstance(self.all_possible_states, (bool, type(None))):
             check_whole("all_possible_states", self.all_possible_states, 0)
         check_number("prune", self.prune, above=False)
         check_learner(self, also=self._own_learners)
+        _ = self.n_threads  # refuses a number of jobs that makes no sense
 
     # -- learning -------------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ class LabelModel(Tempered, StoredModel):
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
             raise ValueError(f"CoNLL-U of {n_columns} columns")
-        _ = self.temperature  # refuses a record that makes no sense
+        _ = self.loss_temperature, self.calibration  # refuse a record that makes no sense
 
     @property
     def targets(self) -> list[int]:
@@ -324,15 +324,18 @@ class TaggerModel(LabelModel, RoundedModel):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def inputs(self, corpus: Corpus, known: Any = b"") -> NativeInputs:
+    def inputs(self, corpus: Corpus, known: Any = b"", chooses: bool = True) -> NativeInputs:
         """Return the sentences of a corpus, to be asked about.
 
         Parameters
         ----------
         known : buffer of int32
-            The name of the label of each token where it is known, −1 elsewhere.
+            The name of the label of each token where it is known, −1 elsewhere; −2 for a label that
+            the model does not have.
+        chooses : bool
+            Whether a known label is a candidate in any case, or only if the model has chosen it.
         """
-        core = self.core.inputs(corpus.core, known)
+        core = self.core.inputs(corpus.core, known, chooses)
         return NativeInputs(core, corpus, str(corpus.path or ""))
 
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:

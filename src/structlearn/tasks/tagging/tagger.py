@@ -191,9 +191,15 @@ class Tagger(LabelTagger):
         corpus = self._read_input(X)
         return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
 
-    def _known(self, corpus: Corpus, known: Sequence[Sequence[str | None]]) -> array[int]:
-        """Return the numbers of the names of known labels, −1 where a label is open."""
+    def _known(
+        self, corpus: Corpus, known: Sequence[Sequence[str | None]], foreign: int | None = None
+    ) -> array[int]:
+        """Return the numbers of the names of known labels, −1 where a label is open.
+
+        ``foreign`` is the number of labels that the model does not have; by default an error.
+        """
         index = {name: i for i, name in enumerate(self.classes_)}
+        number = index.__getitem__ if foreign is None else lambda k: index.get(k, foreign)
         numbers = array("i")
         given = [labels for labels in known if len(labels)]
         lengths = list(map(corpus.core.length, range(len(corpus))))
@@ -201,7 +207,7 @@ class Tagger(LabelTagger):
             raise ValueError("known must have one entry for each token")
         for s, labels in enumerate(given):
             try:
-                numbers.extend(-1 if k is None else index[k] for k in labels)
+                numbers.extend(-1 if k is None else number(k) for k in labels)
             except KeyError as error:
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
         return numbers
@@ -211,8 +217,8 @@ class Tagger(LabelTagger):
         return [shown[k] for k in output]
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
-        known = self._known(inputs.source, outputs)
-        given = self._fitted().inputs(inputs.source, known)
+        known = self._known(inputs.source, outputs, foreign=-2)
+        given = self._fitted().inputs(inputs.source, known, chooses=False)
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
 
