@@ -33,8 +33,8 @@ void for_inputs(const PyInputs& self, Purpose purpose, std::size_t threads, Body
   });
 }
 
-void check_legal(double value, std::size_t input) {
-  if (value == kMinusInfinity) {
+void check_legal(const Reader& reader, double value, std::size_t input) {
+  if (value == kMinusInfinity && !reader.makeshift()) {
     throw Infeasible("input " + std::to_string(input) + ": no legal output is left");
   }
 }
@@ -58,7 +58,7 @@ nb::tuple solve(const PyInputs& self, std::size_t threads) {
   std::vector<std::uint8_t> exact(n);
   for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     const Solved solved = best(reader, s, y[i]);
-    check_legal(solved.value, i);
+    check_legal(reader, solved.value, i);
     value[i] = solved.value;
     exact[i] = solved.exact;
   });
@@ -75,7 +75,7 @@ std::vector<Ranked> kbest_of_all(const PyInputs& self, std::size_t n, std::size_
   std::vector<Ranked> ranked(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     ranked[i] = kbest(reader, s, n);
-    check_legal(ranked[i].empty() ? kMinusInfinity : 0.0, i);
+    check_legal(reader, ranked[i].empty() ? kMinusInfinity : 0.0, i);
   });
   return ranked;
 }
@@ -92,11 +92,13 @@ nb::list marginals_of_all(const PyInputs& self, double temperature, double least
   std::vector<Likely> likely(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
-    check_legal(marginals(reader, s, temperature, p), i);
-    const std::size_t outcomes = s.layout.block[0].outcomes;
+    const double value = marginals(reader, s, temperature, p);
+    check_legal(reader, value, i);
+    if (value == kMinusInfinity) return;
+    const std::size_t names = reader.names(s);
     for (std::size_t j = 0; j < p.size(); ++j) {
-      if (p[j] < least || !s.structure->reads(s.layout, 0, j / outcomes)) continue;
-      likely[i].parts.push_back(reader.part(j / outcomes, j % outcomes));
+      if (p[j] < least || !s.structure->reads(s.layout, 0, j / names)) continue;
+      likely[i].parts.push_back(reader.part(j / names, j % names));
       likely[i].p.push_back(std::min(1.0, p[j]));
     }
   });
@@ -113,7 +115,7 @@ std::vector<std::vector<Output>> samples(const PyInputs& self, std::size_t n, do
   std::vector<std::vector<Output>> drawn(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     drawn[i] = sample(reader, s, temperature, n, seed + i);
-    check_legal(drawn[i].size() < n ? kMinusInfinity : 0.0, i);
+    check_legal(reader, drawn[i].size() < n ? kMinusInfinity : 0.0, i);
   });
   return drawn;
 }
@@ -133,7 +135,7 @@ std::vector<double> log_partitions(const PyInputs& self, double temperature, std
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
     sums[i] = marginals(reader, s, temperature, p);
-    check_legal(sums[i], i);
+    check_legal(reader, sums[i], i);
   });
   return sums;
 }
@@ -158,7 +160,7 @@ std::vector<std::vector<double>> certainties_of_all(const PyInputs& self,
   std::vector<std::vector<double>> probability(outputs.size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
-    check_legal(marginals(reader, s, temperature, p), i);
+    check_legal(reader, marginals(reader, s, temperature, p), i);
     probability[i] = certainties(reader, s, outputs[i], p);
   });
   return probability;
