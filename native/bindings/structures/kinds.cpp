@@ -79,8 +79,7 @@ NativeStructure make_tree(Input<std::int64_t, nb::ndim<1>> parents) {
 }
 
 NativeStructure make_grammar_trees(std::size_t symbols, Input<std::uint32_t, nb::ndim<2>> binary,
-                                   Input<std::uint32_t, nb::ndim<2>> unary,
-                                   std::size_t max_chain) {
+                                   Input<std::uint32_t, nb::ndim<2>> unary, std::size_t max_chain) {
   Grammar grammar;
   grammar.symbols = symbols;
   if (binary.shape(1) != 3 || unary.shape(1) != 2) {

@@ -151,8 +151,7 @@ void Grammar::close(std::size_t most) {
     chain_ptr.push_back(static_cast<std::uint32_t>(chain_rule.size()));
     if (chain_ptr.size() - 1 > kMostChains) {
       throw std::invalid_argument("the unary rules make more than " + std::to_string(kMostChains) +
-                                  " chains of up to " + std::to_string(most) +
-                                  "; lower max_chain");
+                                  " chains of up to " + std::to_string(most) + "; lower max_chain");
     }
   };
   for (std::uint32_t r = 0; r < unary.size() && most > 0; ++r) add({}, r);
@@ -243,8 +242,7 @@ void GrammarTrees::check(const Layout& layout) const {
   }
   if (!fits(kSpan, n * (n + 1), grammar_.names)) {
     throw std::invalid_argument("span must have shape (n, n + 1, " +
-                                std::to_string(grammar_.names) +
-                                ") to go with word");
+                                std::to_string(grammar_.names) + ") to go with word");
   }
   if (!fits(kBinary, 1, grammar_.binary.size()) || !fits(kUnary, 1, grammar_.unary.size()) ||
       !fits(kRoot, 1, R)) {

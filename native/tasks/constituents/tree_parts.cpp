@@ -48,8 +48,7 @@ const char* tree_fault(std::vector<LabelledSpan>& spans, std::size_t n, const Tr
   const auto same = [](const LabelledSpan& a, const LabelledSpan& b) {
     return a.begin == b.begin && a.end == b.end;
   };
-  if (!nested(spans, n) ||
-      std::adjacent_find(spans.begin(), spans.end(), same) != spans.end()) {
+  if (!nested(spans, n) || std::adjacent_find(spans.begin(), spans.end(), same) != spans.end()) {
     return "spans that cross or come twice";
   }
   if (n > 1 && (spans.empty() || spans[0].end != words || spans[0].begin != 0)) {

@@ -99,6 +99,7 @@ class ConstituencyModel(Tempered, StoredModel):
         self.grammar = grammar
         _ = self.temperature  # refuses a record that makes no sense
         self.core: Any
+        self.chains: list[tuple[str, ...]]
         if grammar is not None:
             self.core, self.names = grammar.core, grammar.names
             self.chains = [(name,) for name in self.names]
@@ -177,7 +178,8 @@ class ConstituencyModel(Tempered, StoredModel):
     def tree(self, inputs: NativeInputs, i: int, output: Any) -> Tree:
         """Return the tree of an output."""
         spans = [(begin, end, self.chains[k]) for begin, end, k in spans_of(output)]
-        return tree_from_spans(*inputs.source[i], spans)
+        words, tags = inputs.source[i]
+        return tree_from_spans(words, tags, spans)
 
     def output(self, tree: Tree) -> list[int]:
         """Return the output that is this tree; one that no sentence has if it is none of ours."""

@@ -159,7 +159,9 @@ class ConstituencyParser(TreeParser):
 
     # -- parsing --------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any, *, gold_tags: bool | None = None) -> NativeInputs:
+    def _inputs(  # type: ignore[override]
+        self, X: Any, *, gold_tags: bool | None = None
+    ) -> NativeInputs:
         """Return words with the tags that parsing reads, of sentences or of trees."""
         model: ConstituencyModel = self._fitted()
         return model.inputs(self._tag(read_sentences(X, traces=self.traces), gold_tags))
