@@ -10,8 +10,8 @@ from typing import Any
 
 from ...features.arrays import DenseEncoder
 from ..emissions import CategoricalEmissions, GaussianEmissions, Moments, WordCounts
-from ..models.frames import read_classes, read_columns, whole_number, write_classes, write_columns
 from ..observations import TokenReader, VectorReader
+from .frames import read_classes, read_columns, whole_number, write_classes, write_columns
 from .values import Reader, Writer
 
 __all__ = ["read_emissions", "read_labels", "write_emissions", "write_labels"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...learners.online import OnlineState
 from ...learners.snapshot import pack, unpack
-from ..models.frames import read_frame, write_frame
 from ..preparation import Frame
+from .frames import read_frame, write_frame
 from .kinds import Unstorable
 from .values import Reader, Writer
 

@@ -11,8 +11,8 @@ from ...structures.graphs.graph import Graph
 from ...structures.trees.tree import Tree
 from ..columns import Columns
 from ..label_graph import as_tree, label_edges
-from ..models.frames import read_columns, whole_number, write_columns
 from .files import read_estimator, write_estimator
+from .frames import read_columns, whole_number, write_columns
 from .values import Reader, Writer
 
 __all__ = ["read_classifier", "write_classifier"]
