@@ -1,7 +1,9 @@
-// The inputs of a model without some of their parts: what else could it have answered?
+// The inputs of a model without some of their parts: what else could it have answered? For readers
+// whose outcomes have one name each.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -36,6 +38,9 @@ class MaskedReader final : public Reader {
   }
   void to_model(Output& y) const override { reader_->to_model(y); }
   bool to_structure(Output& y) const override { return reader_->to_structure(y); }
+  std::optional<Output> makeshift() const override { return reader_->makeshift(); }
+  std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
+  void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
   std::vector<Part> parts(const Output& y) const override { return reader_->parts(y); }
   Part part(std::size_t site, std::size_t outcome) const override {
     return reader_->part(site, outcome);

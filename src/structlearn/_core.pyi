@@ -47,12 +47,11 @@ def arborescence(projective: bool, single_root: bool) -> NativeStructure: ...
 def spanning_tree(edges: NDArray[numpy.int64]) -> NativeStructure: ...
 def constituency() -> NativeStructure: ...
 def grammar_trees(
-    symbols: int,
-    binary: NDArray[numpy.uint32],
-    unary: NDArray[numpy.uint32],
-    chain_ptr: NDArray[numpy.uint32],
-    chain_rule: NDArray[numpy.uint32],
+    symbols: int, binary: NDArray[numpy.uint32], unary: NDArray[numpy.uint32], max_chain: int
 ) -> NativeStructure: ...
+def unary_chains(
+    symbols: int, unary: Sequence[Sequence[int]], max_chain: int
+) -> list[list[int]]: ...
 def tree(parents: NDArray[numpy.int64]) -> NativeStructure: ...
 def spans(
     structure: NativeStructure, flat: NDArray[numpy.int64], ptr: NDArray[numpy.int64]
@@ -727,20 +726,32 @@ class TreeExamples:
 
 class TreeParser:
     def __init__(
-        self, labels: int, tags: Sequence[str], known: Any, keys: Any, weights: Any, nameless: int
+        self,
+        names: Sequence[Sequence[int]],
+        tags: Sequence[str],
+        known: Any,
+        keys: Any,
+        weights: Any,
+        nameless: int,
     ) -> None: ...
-    def parse(
-        self, sentences: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int
-    ) -> list[Any]: ...
-    def kbest(self, words: Sequence[str], tags: Sequence[str], k: int) -> list[Any]: ...
-    def sample(self, words: Sequence[str], tags: Sequence[str], n: int, seed: int) -> list[Any]: ...
+    def inputs(self, sentences: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Inputs: ...
     def parts(
         self, words: Sequence[str], tags: Sequence[str], spans: Sequence[tuple[int, int, int]]
     ) -> tuple[Any, ...]: ...
-    def entropy(self, words: Sequence[str], tags: Sequence[str]) -> float: ...
-    def marginals(
-        self, words: Sequence[str], tags: Sequence[str], least: float
-    ) -> tuple[Any, ...]: ...
+
+class CountedGrammar:
+    def __init__(
+        self,
+        tags: Sequence[str],
+        name: Sequence[int],
+        binary: Sequence[Sequence[int]],
+        unary: Sequence[Sequence[int]],
+        scores: Any,
+    ) -> None: ...
+    def inputs(self, sentences: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Inputs: ...
+    def rules(
+        self, words: Sequence[str], tags: Sequence[str], spans: Sequence[tuple[int, int, int]]
+    ) -> list[int]: ...
 
 def word_key(word: str) -> int: ...
 def count_tree_features(

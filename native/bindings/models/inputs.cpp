@@ -36,8 +36,8 @@ void for_inputs(const PyInputs& self, Purpose purpose, std::size_t threads, Body
   });
 }
 
-void check_legal(double value, std::size_t input) {
-  if (value == kMinusInfinity) {
+void check_legal(const Reader& reader, double value, std::size_t input) {
+  if (value == kMinusInfinity && !reader.makeshift()) {
     throw Infeasible("input " + std::to_string(input) + ": no legal output is left");
   }
 }
@@ -61,7 +61,7 @@ nb::tuple solve(const PyInputs& self, std::size_t threads) {
   std::vector<std::uint8_t> exact(n);
   for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     const Solved solved = best(reader, s, y[i]);
-    check_legal(solved.value, i);
+    check_legal(reader, solved.value, i);
     value[i] = solved.value;
     exact[i] = solved.exact;
   });
@@ -78,7 +78,7 @@ std::vector<Ranked> kbest_of_all(const PyInputs& self, std::size_t n, std::size_
   std::vector<Ranked> ranked(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     ranked[i] = kbest(reader, s, n);
-    check_legal(ranked[i].empty() ? kMinusInfinity : 0.0, i);
+    check_legal(reader, ranked[i].empty() ? kMinusInfinity : 0.0, i);
   });
   return ranked;
 }
@@ -95,11 +95,13 @@ nb::list marginals_of_all(const PyInputs& self, double temperature, double least
   std::vector<Likely> likely(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
-    check_legal(marginals(reader, s, temperature, p), i);
-    const std::size_t outcomes = s.layout.block[0].outcomes;
+    const double value = marginals(reader, s, temperature, p);
+    check_legal(reader, value, i);
+    if (value == kMinusInfinity) return;
+    const std::size_t names = reader.names(s);
     for (std::size_t j = 0; j < p.size(); ++j) {
-      if (p[j] < least || !s.structure->reads(s.layout, 0, j / outcomes)) continue;
-      likely[i].parts.push_back(reader.part(j / outcomes, j % outcomes));
+      if (p[j] < least || !s.structure->reads(s.layout, 0, j / names)) continue;
+      likely[i].parts.push_back(reader.part(j / names, j % names));
       likely[i].p.push_back(std::min(1.0, p[j]));
     }
   });
@@ -116,7 +118,7 @@ std::vector<std::vector<Output>> samples(const PyInputs& self, std::size_t n, do
   std::vector<std::vector<Output>> drawn(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     drawn[i] = sample(reader, s, temperature, n, seed + i);
-    check_legal(drawn[i].size() < n ? kMinusInfinity : 0.0, i);
+    check_legal(reader, drawn[i].size() < n ? kMinusInfinity : 0.0, i);
   });
   return drawn;
 }
@@ -126,7 +128,7 @@ std::vector<double> entropies(const PyInputs& self, double temperature, std::siz
   std::vector<double> nats(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     const Entropy found = entropy(reader, s, temperature);
-    check_legal(found.log_sum, i);
+    check_legal(reader, found.log_sum, i);
     nats[i] = found.value;
   });
   return nats;
@@ -163,7 +165,7 @@ std::vector<std::vector<double>> certainties_of_all(const PyInputs& self,
   std::vector<std::vector<double>> probability(outputs.size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
-    check_legal(marginals(reader, s, temperature, p), i);
+    check_legal(reader, marginals(reader, s, temperature, p), i);
     probability[i] = certainties(reader, s, outputs[i], p);
   });
   return probability;

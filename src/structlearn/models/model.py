@@ -204,16 +204,18 @@ class Model:
                 outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
             if len(outputs) != len(inputs):
                 raise ValueError(f"{len(outputs)} outputs for {len(inputs)} inputs")
-            sums = inputs.log_partition(at, self.n_threads)
-            if -math.inf in sums:
-                from ..exceptions import InfeasibleError
-
-                number = sums.index(-math.inf)
-                raise InfeasibleError(f"input {number}: no legal output is left")
-            scores = self._scores_of(inputs, outputs, at)
-            return [min(0.0, (s - z) / at) for s, z in zip(scores, sums, strict=True)]
+            return self._log_shares(inputs, outputs, at)
 
         return self._ask(X, answer, float, reading)
+
+    def _log_shares(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        """Return the log probability of a user's output of each input."""
+        sums = inputs.log_partition(temperature, self.n_threads)
+        scores = self._scores_of(inputs, outputs, temperature)
+        return [
+            s if s == -math.inf else min(0.0, (s - z) / temperature)
+            for s, z in zip(scores, sums, strict=True)
+        ]
 
     def _at(self, temperature: float | None) -> float:
         """Return the temperature that is asked for; warn if it is the model's and it has none."""

@@ -198,22 +198,14 @@ class TreeParser(LearnerParameters, _Hooks):
             trees = self._all_named(inputs, outputs)
             if probabilities:
                 at = self._at(None)
-                shares = self._shares(inputs, trees, at)
+                shares = self._log_shares(inputs, trees, at)
                 parts = self._confidences(inputs, outputs)
                 for tree, share, confidence in zip(trees, shares, parts, strict=True):
-                    tree.probability = share
+                    tree.probability = math.exp(share)
                     self._set_confidence(tree, confidence)
             return trees
 
         return self._ask(X, answer, self._no_output, {"gold_tags": gold_tags})
-
-    def _shares(self, inputs: Any, trees: list[Any], temperature: float) -> list[float]:
-        """Return the probabilities of trees."""
-        sums = inputs.log_partition(temperature, self.n_threads)
-        scores = self._scores_of(inputs, trees, temperature)
-        return [
-            math.exp(min(0.0, (s - z) / temperature)) for s, z in zip(scores, sums, strict=True)
-        ]
 
     def _set_confidence(self, tree: Any, confidence: list[float]) -> None:
         """Keep the confidence in the parts of a tree, where trees have a place for it."""
