@@ -98,8 +98,7 @@ def expand_tensors(
     -------
     arrays : dict of str to buffer
     kept : dict of str to buffer
-        Of each table the numbers, uint32, of the features that have weights, in no order: earlier
-        files hold others too.
+        Of each table the numbers, uint32, of the features that have weights, in no order.
     """
     arrays: dict[str, Any] = {}
     kept: dict[str, Any] = {}

@@ -211,17 +211,6 @@ class DependencyParser(TreeParser):
             "iterations": model.iterations,
         }
 
-    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
-        """Write the model, its taggers included, to one file; the same bytes for the same model.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}, optional
-            Of the weights in the file; zeros are not stored. By default "float16", and for a
-            parser that was loaded the precision of its file: it is written as it came.
-        """
-        self._fitted().save(path, precision)
-
     # -- parsing --------------------------------------------------------------------------------
 
     def _tagged(self, X: Any, gold_tags: bool | None) -> tuple[Corpus, list[Any]]:

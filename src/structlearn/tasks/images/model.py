@@ -13,7 +13,7 @@ from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
 from ...features.pixels import Basis, PixelFeatures
 from ...io.container import Tensor, check_dtype
 from ...io.masks import MaskCoding
-from ...io.stored_model import StoredModel
+from ...models.storage import StoredModel
 from .sites import Sites
 
 __all__ = ["NO_SUMS", "SegmenterModel", "in_parallel", "one_blas_thread"]
@@ -168,7 +168,7 @@ class SegmenterModel(StoredModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
         arrays: dict[str, npt.NDArray[Any]] = {
             "mean": self.basis.mean,
@@ -195,7 +195,7 @@ class SegmenterModel(StoredModel):
 
     @classmethod
     def _build(
-        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> SegmenterModel:
         arrays: dict[str, Any] = {}
         for key, (dtype, dimensions) in _ARRAYS.items():

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...io.stored_model import stored_temperature
+from ...models.storage import stored_temperature
 from ...text.corpus import NO_TEXT, Corpus, is_text
 from ...text.line_ends import PARAGRAPH_END
 from ...text.surface import raw_paragraphs

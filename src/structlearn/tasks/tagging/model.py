@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype
 from ...io.packed_weights import check_precision
-from ...io.stored_model import RoundedModel, StoredModel
 from ...io.stored_templates import read_templates, stored_templates
+from ...models.storage import StoredModel
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
 
@@ -47,7 +47,7 @@ class LabelModel(StoredModel):
         How it came about.
     """
 
-    calls_functions = True
+    takes = ("functions",)
     #: The array of the scores of label pairs.
     pair_table: str
     #: Columns with further parts of the labels.
@@ -117,9 +117,8 @@ class LabelModel(StoredModel):
         table = array("d", bytes(self.arrays[self.pair_table]))
         return [list(table[a * n : (a + 1) * n]) for a in range(n)]
 
-    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
-        functions: Mapping[str, Callable[[str], Any]] = self.templates.functions
-        return functions
+    def _given(self) -> dict[str, Any]:
+        return {"functions": self.templates.functions}
 
     def _common_content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what files of both kinds hold besides the weights."""
@@ -129,14 +128,11 @@ class LabelModel(StoredModel):
 
     @classmethod
     def _common(
-        cls,
-        d: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        cls, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> dict[str, Any]:
         """Return the arguments that a file of either kind has."""
         return {
-            "templates": read_templates(cls._templates, d, tensors, functions),
+            "templates": read_templates(cls._templates, d, tensors, given.get("functions")),
             "format": str(d["format"]),
             "n_columns": int(d["n_columns"]),
             "target": int(d["target"]),
@@ -146,7 +142,7 @@ class LabelModel(StoredModel):
         }
 
 
-class TaggerModel(LabelModel, RoundedModel):
+class TaggerModel(LabelModel):
     """All that labelling tokens needs.
 
     Attributes
@@ -170,6 +166,7 @@ class TaggerModel(LabelModel, RoundedModel):
 
     task = "tagger"
     called = "a tagger"
+    precision = "float32"
     pair_table = "transition1"
 
     def __init__(
@@ -256,13 +253,9 @@ class TaggerModel(LabelModel, RoundedModel):
 
     @classmethod
     def _build(
-        cls,
-        name: str,
-        d: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> TaggerModel:
-        common, order = cls._common(d, tensors, functions), int(d["order"])
+        common, order = cls._common(d, tensors, given), int(d["order"])
         labels, templates = common["labels"], common["templates"]
         if not 0 <= order <= _MOST_ORDER:
             raise ValueError(f"an order of {order}")
@@ -310,8 +303,8 @@ class TaggerModel(LabelModel, RoundedModel):
             check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
-            if table in weighted:
-                names[table] = _some_names(text, end, memoryview(weighted[table]).cast("I"))
+            if table in weighted and len(memoryview(weighted[table]).cast("B")) != len(end):
+                raise ValueError(f"the names of {table!r} do not fit its weights")
         model = cls(
             **common,
             arrays=arrays,

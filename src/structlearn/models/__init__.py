@@ -1,0 +1,1 @@
+"""Models: what was learned, and how it is stored."""
