@@ -121,7 +121,9 @@ class Checkpoint:
         known = len(self._progress.records)
         try:
             yield
-        except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
+        except (
+            ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError
+        ) as error:  # fmt: skip
             if self._progress.saved is None or len(self._progress.records) > known:
                 raise
             raise FileError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from itertools import accumulate, pairwise
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,6 +188,28 @@ def _graph_arguments(one: Graph) -> dict[str, Any]:
     return {"edges": one._ends, **{name: getattr(one, name) for name in names}}
 
 
+# -- where learners stand ------------------------------------------------------------------------
+
+#: Type that a state declares -> what a value of it must be; all others are arrays.
+_DECLARED: dict[str, Any] = {"int": Integral, "float": Real, "dict": dict, "list": list}
+
+
+def _state(kind: type[Any]) -> Kind:
+    """Return the kind of a data class whose values must be what it declares."""
+    declared = {
+        field.name: _DECLARED.get(str(field.type).partition("[")[0], np.ndarray)
+        for field in fields(kind)
+    }
+
+    def make(**values: Any) -> Any:
+        for name, value in values.items():
+            if not isinstance(value, declared[name]):
+                raise ValueError(f"{name} of a {kind.__name__} is a {type(value).__name__}")
+        return kind(**values)
+
+    return by_attributes(make, *declared)  # not dataclasses.asdict, which would copy all arrays
+
+
 #: Class -> how its objects are stored. Subclasses are not these classes: they are their authors'.
 KINDS: Mapping[type, Kind] = {
     Multiclass: by_attributes(Multiclass),
@@ -217,9 +240,8 @@ KINDS: Mapping[type, Kind] = {
     LabelCost: by_attributes(LabelCost, "table", "normalize", "weights"),
     ZeroOne: by_attributes(ZeroOne),
     Names: Kind(_joined, _split),
-    # Where learners stand. Not dataclasses.asdict, which would copy all arrays.
     **{
-        state: by_attributes(state, *(field.name for field in fields(state)))
+        state: _state(state)
         for state in (AscentState, DualState, JointConstraints, OnlineState, Round, SAGState)
     },
 }

@@ -178,7 +178,7 @@ def _unpickle(kind: type[Model], content: bytes, given: dict[str, Any]) -> Model
 
 
 class StoredTask(Stored):
-    """A task, which is stored as its model is; ``from_model()`` makes it again.
+    """A task, which is stored as its model is; the class method ``from_model()`` makes it again.
 
     Attributes
     ----------
@@ -242,16 +242,7 @@ class StoredTask(Stored):
 
 
 def put_inside(tensors: dict[str, Tensor], prefix: str, content: Content) -> dict[str, Any]:
-    """Add the arrays of a model to those of the model that it is a part of.
-
-    Parameters
-    ----------
-    tensors : dict of str to Tensor
-        Of the outer model; changed.
-    prefix : str
-        Of the names of the inner model's arrays.
-    content : (dict, dict)
-        What a file of the inner model holds.
+    """Add what a file of a model would hold to the arrays of the model that it is a part of.
 
     Returns
     -------
@@ -266,14 +257,10 @@ def put_inside(tensors: dict[str, Tensor], prefix: str, content: Content) -> dic
 def taken_out(
     tensors: dict[str, Tensor], prefix: str, name: str, description: Any, kind: type[Kind]
 ) -> Kind:
-    """Return the model that :func:`put_inside` has put there.
+    """Return the model that :func:`put_inside` has put there; its arrays are taken away.
 
     Parameters
     ----------
-    tensors : dict of str to Tensor
-        Of the outer model; those of the inner one are taken away.
-    prefix : str
-        Of the names of the inner model's arrays.
     name : str
         Of the file, for messages.
     description : dict

@@ -62,6 +62,20 @@ class FileTagger(StoredTask, Parameters):
     #: What pages call it.
     _title: str
 
+    @classmethod
+    def from_model(cls: type[Task], model: Any) -> Task:
+        """Return a task with this model; of its parameters those that the model file has."""
+        task = cls(**cls._held_by(model))
+        task._restore(model.training)
+        task.model_ = model
+        task.history_ = list(model.training.get("history", []))
+        return task
+
+    @staticmethod
+    def _held_by(model: Any) -> dict[str, Any]:
+        """Return the parameters that a model file holds as something else than plain values."""
+        return {}
+
     @property
     def n_threads(self) -> int:
         """Threads that ``n_jobs`` stands for; None is one."""

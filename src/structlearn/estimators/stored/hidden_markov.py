@@ -67,7 +67,9 @@ def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
 
 # -- what labels emit -----------------------------------------------------------------------------
 
-#: Attributes of Gaussian emissions and their shapes: (K), (d).
+#: Arrays and their shapes: labels (k), columns (d), known words (w), suffixes and the lack of one
+#: (s), words in lower case (l).
+_MOMENTS = {"weight": "k", "mean": "kd", "scatter": "kdd"}
 _GAUSSIAN = {
     "_origin": "d",
     "means": "kd",
@@ -76,7 +78,10 @@ _GAUSSIAN = {
     "_centres": "kd",
     "_constant": "k",
 }
-_MOMENTS = {"weight": "k", "mean": "kd", "scatter": "kdd"}
+_CATEGORICAL = {"_unknown": "k", "_log_normaliser": "k", "_scores": "wk", "_given_suffix": "sk"}
+_LOWER = {"_lower_counts": "lk"}
+#: Those without numbers below 0.
+_COUNTS = ("weight", "_unknown", "_given_suffix", "_lower_counts")
 
 
 def _emissions(hmm: Any) -> dict[str, Any]:
@@ -87,27 +92,39 @@ def _emissions(hmm: Any) -> dict[str, Any]:
             "kind": "gaussian",
             "columns": emissions.means.shape[1],
             "names": hmm._columns,
-            "moments": {name: getattr(counts, name) for name in _MOMENTS},
-            "scores": {name: getattr(emissions, name) for name in _GAUSSIAN},
+            "moments": _attributes(counts, _MOMENTS),
+            "scores": _attributes(emissions, _GAUSSIAN),
         }
-    learned = {
+    has_lower = bool(emissions._suffix_length)
+    return {
         "kind": "categorical",
         "observation": hmm._reader._observation,
         "words": Names(counts.index),
         "counts": counts.table,
         "alpha": emissions._alpha,
         "suffix_length": emissions._suffix_length,
-        "unknown": emissions._unknown,
-        "log_normaliser": emissions._log_normaliser,
         "log_unseen": emissions._log_unseen,
-        "scores": emissions._scores,
         "suffixes": Names(emissions._suffixes),
-        "given_suffix": emissions._given_suffix,
+        "lower": Names(emissions._lower),
+        "scores": _attributes(emissions, _CATEGORICAL | (_LOWER if has_lower else {})),
     }
-    if emissions._suffix_length:
-        learned["lower"] = Names(emissions._lower)
-        learned["lower_counts"] = emissions._lower_counts
-    return learned
+
+
+def _attributes(of: Any, shapes: dict[str, str]) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in shapes}
+
+
+def _checked(stored: Any, shapes: dict[str, str], **sizes: int) -> dict[str, Any]:
+    """Return arrays of finite numbers, all of the shapes that these sizes make."""
+    return {
+        name: checked_numbers(
+            stored[name],
+            name,
+            tuple(sizes[letter] for letter in shape),
+            0.0 if name in _COUNTS else -math.inf,
+        )
+        for name, shape in shapes.items()
+    }
 
 
 def read_emissions(d: dict[str, Any], k: int) -> tuple[Any, Any, Any, Any]:
@@ -116,53 +133,33 @@ def read_emissions(d: dict[str, Any], k: int) -> tuple[Any, Any, Any, Any]:
         return _read_gaussian(d, k)
     if d["kind"] != "categorical":
         raise ValueError(f"emissions of the kind {d['kind']!r}")
-
-    def table(name: str, *shape: int, least: float = 0.0) -> Any:
-        return checked_numbers(d[name], name, (*shape, k), least)
-
-    words = _names(d["words"])
-    counts = WordCounts({word: i for i, word in enumerate(words)}, table("counts", len(words)))
+    words, suffixes, lower = (_names(d[name]) for name in ("words", "suffixes", "lower"))
+    table = checked_numbers(d["counts"], "counts", (len(words), k), 0.0)
     observation = d["observation"]
     if observation is not None and not isinstance(observation, (int, str)):
         raise ValueError(f"what is observed is {observation!r}")
+    if not all(suffixes):
+        raise ValueError("a suffix without a mark")
     emissions = CategoricalEmissions.__new__(CategoricalEmissions)
     emissions._alpha = _positive(d["alpha"], "alpha")
     emissions._suffix_length = whole_number(d["suffix_length"], "suffix_length")
-    emissions._unknown = table("unknown")
-    emissions._log_normaliser = table("log_normaliser", least=-math.inf)
     emissions._log_unseen = -_positive(-d["log_unseen"], "log_unseen")
-    seen = counts.table.sum(axis=1) > 0  # as emissions tell known words
+    seen = table.sum(axis=1) > 0  # as emissions tell known words
     known = [word for word, one in zip(words, seen.tolist(), strict=True) if one]
-    emissions._index = {word: i for i, word in enumerate(known)}
-    emissions._scores = table("scores", len(known), least=-math.inf)
-    suffixes = _names(d["suffixes"])
-    if not all(suffixes):
-        raise ValueError("a suffix without a mark")
-    emissions._suffixes = {suffix: i for i, suffix in enumerate(suffixes, 1)}
-    emissions._given_suffix = table("given_suffix", len(suffixes) + 1)
-    emissions._lower = {}
-    if emissions._suffix_length:
-        lower = _names(d["lower"])
-        emissions._lower = {word: i for i, word in enumerate(lower)}
-        emissions._lower_counts = table("lower_counts", len(lower))
-    return {}, TokenReader(observation), counts, emissions
+    emissions._index = _numbered(known)
+    emissions._suffixes = _numbered(suffixes, 1)
+    emissions._lower = _numbered(lower)
+    shapes = _CATEGORICAL | (_LOWER if emissions._suffix_length else {})
+    sizes = {"k": k, "w": len(known), "s": len(suffixes) + 1, "l": len(lower)}
+    vars(emissions).update(_checked(d["scores"], shapes, **sizes))
+    return {}, TokenReader(observation), WordCounts(_numbered(words), table), emissions
 
 
 def _read_gaussian(d: dict[str, Any], k: int) -> tuple[Any, Any, Any, Any]:
     columns = whole_number(d["columns"], "the number of columns")
-    sizes = {"k": k, "d": columns}
-
-    def arrays(stored: Any, shapes: dict[str, str]) -> dict[str, Any]:
-        return {
-            name: checked_numbers(stored[name], name, tuple(sizes[c] for c in shape))
-            for name, shape in shapes.items()
-        }
-
-    moments = Moments(**arrays(d["moments"], _MOMENTS))
-    if moments.weight.min() < 0:
-        raise ValueError("counts below 0")
+    moments = Moments(**_checked(d["moments"], _MOMENTS, k=k, d=columns))
     emissions = GaussianEmissions.__new__(GaussianEmissions)
-    vars(emissions).update(arrays(d["scores"], _GAUSSIAN))
+    vars(emissions).update(_checked(d["scores"], _GAUSSIAN, k=k, d=columns))
     reads = VectorReader()
     encoder = DenseEncoder()
     encoder.n_features = columns
@@ -174,6 +171,10 @@ def _names(value: Any) -> Names:
     if not isinstance(value, Names):
         raise ValueError("words that are not strings")
     return value
+
+
+def _numbered(names: list[str], first: int = 0) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names, first)}
 
 
 def _positive(value: Any, what: str) -> float:

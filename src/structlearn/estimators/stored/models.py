@@ -97,18 +97,10 @@ def _check_online(state: Any, n_weights: int) -> None:
     """Refuse all but vectors as long as the weights, and finite numbers."""
     if not isinstance(state, OnlineState):
         raise ValueError("not the state of an online learner")
-    for name, sizes in (
-        ("v", {n_weights}),
-        ("behind", {n_weights, 0}),
-        ("squares", {n_weights, 0}),
-    ):
-        if len(checked_numbers(getattr(state, name), name, (-1,))) not in sizes:
+    for name in ("v", "behind", "squares"):
+        size = len(checked_numbers(getattr(state, name), name, (-1,)))
+        if size != n_weights and (size or name == "v"):
             raise ValueError("the state of another model's weights")
     for name in ("scale", "ahead", "total", "steps", "cost", "epochs"):
-        value = getattr(state, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"{name} is {value!r}")
-        if not math.isfinite(value):
-            raise ValueError(f"{name} is {value!r}")
-    if type(state.epochs) is not int:
-        raise ValueError(f"epochs is {state.epochs!r}")
+        if not math.isfinite(getattr(state, name)):
+            raise ValueError(f"{name} is {getattr(state, name)!r}")

@@ -198,19 +198,6 @@ class DependencyParser(TreeParser):
     _model_kind = ParserModel
     _title = "Dependency parser"
 
-    @staticmethod
-    def _told(model: ParserModel) -> dict[str, Any]:
-        return {
-            "order": model.order,
-            "learner": str(model.training.get("learner", "passive-aggressive")),
-            "projective": model.projective,
-            "gold_tags": not model.taggers,
-            "lemmas": model.lemmas,
-            "most_heads": model.most,
-            "least_share": model.least,
-            "iterations": model.iterations,
-        }
-
     # -- parsing --------------------------------------------------------------------------------
 
     def _tagged(self, X: Any, gold_tags: bool | None) -> tuple[Corpus, list[Any]]:

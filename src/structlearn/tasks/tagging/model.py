@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, check_dtype
+from ...io.container import Tensor, checked_arrays
 from ...io.packed_weights import check_precision
 from ...io.stored_templates import read_templates, stored_templates
 from ...models.storage import StoredModel
@@ -266,25 +266,21 @@ class TaggerModel(LabelModel):
             templates.emission = (load_emissions(d["emissions"], tensors), len(labels))
             kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
             emissions = (dict(d["emissions"]), kept)
-        arrays: dict[str, Any] = {}
         candidates = int(d.get("candidates", 0))
         windows = tuple(f"transition{m}" for m in range(1, order + 1))
-        for key in ("start", "end", *(() if candidates else windows)):
-            check_dtype(key, tensors[key], "F64")
-            arrays[key] = tensors[key].data
+        dense = ("start", "end", *(() if candidates else windows))
+        arrays = checked_arrays(tensors, dict.fromkeys(dense, "F64"))
         has_pairs = any(key.startswith("pair.") for key in tensors)
         tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
         if candidates:
             tables += ("first", *windows)
             if "forbidden" in tensors:
-                check_dtype("forbidden", tensors["forbidden"], "U8")
-                arrays["forbidden"] = tensors["forbidden"].data
+                arrays |= checked_arrays(tensors, {"forbidden": "U8"})
         check_precision(d["precision"])
         weighted: dict[str, Any] = {}  # the features that have weights
         if d["precision"] == "float32":
-            for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
-                check_dtype(key, tensors[key], dtype)
-                arrays[key] = tensors[key].data
+            parts = {f"{table}.{part}": k for table in tables for part, k in _DTYPES.items()}
+            arrays |= checked_arrays(tensors, parts)
         else:
             from ...io.weight_tables import expand_tensors
 
@@ -293,18 +289,17 @@ class TaggerModel(LabelModel):
                 tensors, tables, rounded, len(labels), bool(d["hashed"])
             )
             arrays.update(expanded)
-        names = {
-            table: (tensors[f"{table}.names"].data, tensors[f"{table}.names_end"].data)
-            for table in ("state", "pair")
-            if f"{table}.names" in tensors
-        }
-        for table, (text, end) in names.items():
-            check_dtype(f"{table}.names", tensors[f"{table}.names"], "U8")
-            check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
+        names = {}
+        for table in ("state", "pair"):
+            if f"{table}.names" not in tensors:
+                continue
+            parts = {f"{table}.names": "U8", f"{table}.names_end": "U32"}
+            text, end = checked_arrays(tensors, parts).values()
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
             if table in weighted and len(memoryview(weighted[table]).cast("B")) != len(end):
                 raise ValueError(f"the names of {table!r} do not fit its weights")
+            names[table] = (text, end)
         model = cls(
             **common,
             arrays=arrays,

@@ -153,15 +153,6 @@ class Tagger(LabelTagger):
         """The labels as they are written."""
         return list(self._fitted().core.names)
 
-    @staticmethod
-    def _told_by(model: TaggerModel) -> dict[str, Any]:
-        return {
-            "order": model.order,
-            "scheme": model.training.get("scheme"),
-            "unknown": model.unknown,
-            "candidates": model.candidates or None,
-        }
-
     # -- labelling ------------------------------------------------------------------------------
 
     def predict(
