@@ -275,19 +275,18 @@ class HMM(Explained):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
-        from .stored.hidden_markov import write_emissions, write_labels
+    def _learned(self, writer: Any) -> dict[str, Any]:
+        from .stored.hidden_markov import write_hmm
 
-        learned = write_labels(self, writer)
-        return {**learned, "emissions": write_emissions(self, writer)}, []
+        return write_hmm(self, writer)
 
-    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+    def _relearn(self, d: dict[str, Any], reader: Any) -> None:
         from .stored.hidden_markov import read_emissions, read_labels
 
-        found = read_labels(description, reader)
+        found = read_labels(d, reader)
         counts = _LabelCounts(found["windows"], found["initial"], found["last"])
         scores = (found["blocks"], found["transition"])
-        emissions = read_emissions(description["emissions"], len(found["classes"]), reader)
+        emissions = read_emissions(reader.value(d["emissions"]), len(found["classes"]))
         self._hold(found["classes"], counts, scores, *emissions)
 
     def _new_reader(self, X: Any) -> Reader:

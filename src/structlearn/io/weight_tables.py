@@ -79,8 +79,7 @@ def expand_tensors(
     -------
     arrays : dict of str to buffer
     kept : dict of str to memoryview of int
-        Of each table the numbers of the features that have weights, in no order: earlier files
-        hold others too.
+        Of each table the numbers of the features that have weights, in no order.
     """
     arrays: dict[str, Any] = {}
     kept: dict[str, Any] = {}

@@ -38,8 +38,6 @@ class _Hooks(FileTagger):
     _gold_trees: Callable[..., list[Any]]
     #: (treebank, its weights, dev) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
-    #: model -> the parameters that files of any age tell;
-    _told: Callable[..., dict[str, Any]]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
     #: (inputs, number, output) -> the parts of the tree, in the order of their certainties; tree ->
@@ -160,15 +158,6 @@ class TreeParser(LearnerParameters, _Hooks):
         """Write a line of progress."""
         if self.verbose:
             say(line)
-
-    @classmethod
-    def from_model(cls: type[Parser], model: Any) -> Parser:
-        """Return a parser with this model; of its parameters those that the model file has."""
-        parser = cls(**cls._told(model))
-        parser._restore(model.training)
-        parser.model_ = model
-        parser.history_ = list(model.training.get("history", []))
-        return parser
 
     # -- parsing --------------------------------------------------------------------------------
 

@@ -6,13 +6,12 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...io.container import Tensor, check_dtype, checked_arrays, container_pieces, parse_container
-from ...io.stored_model import StoredModel
+from ...io.container import Tensor, check_dtype, checked_arrays
 from ...meter import portions
 from ...models.inputs import NativeInputs
+from ...models.storage import StoredModel, put_inside, taken_out
 from ...models.temperature import Tempered
 from ...text.trees import Tree, tree_from_spans
-from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
@@ -195,12 +194,9 @@ class ConstituencyModel(Tempered, StoredModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what a model file holds; the tagger is in it as a model file of its own."""
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a model file holds."""
         tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
-        if self.tagger is not None:
-            inner = container_pieces(*self.tagger.model_._content("float32"))
-            tensors["tagger"] = Tensor("U8", b"".join(bytes(piece) for piece in inner))
         description: dict[str, Any] = {
             "task": self.task,
             "labels": [list(chain) for chain in self.labels],
@@ -208,6 +204,9 @@ class ConstituencyModel(Tempered, StoredModel):
             "root": self.root,
             "training": self.training,
         }
+        if self.tagger is not None:
+            content = self.tagger.model_._content(precision)
+            description["tagger"] = put_inside(tensors, "tagger", content)
         if self.grammar is not None:
             description["grammar"] = self.grammar.to_json()
             tensors["rules"] = Tensor("F64", self.grammar.scores.tobytes())
@@ -215,17 +214,11 @@ class ConstituencyModel(Tempered, StoredModel):
 
     @classmethod
     def _build(
-        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> ConstituencyModel:
         tagger = grammar = None
-        if "tagger" in tensors:
-            check_dtype("tagger", tensors["tagger"], "U8")
-            # A copy: inside the file its arrays need not lie where they can be read in place.
-            whole = memoryview(bytes(tensors["tagger"].data))
-            inner = f"{name} (its tagger)"
-            tagger = Tagger.from_model(
-                TaggerModel.from_container(inner, *parse_container(inner, whole))
-            )
+        if "tagger" in d:
+            tagger = taken_out(tensors, "tagger", name, d["tagger"], Tagger)
         arrays: dict[str, Any] = {}
         if "grammar" in d:
             from .pcfg import TreebankGrammar

@@ -147,16 +147,6 @@ class ConstituencyParser(TreeParser):
     _model_kind = ConstituencyModel
     _title = "Constituency parser"
 
-    @staticmethod
-    def _told(model: ConstituencyModel) -> dict[str, Any]:
-        training = model.training
-        return {
-            "learner": str(training.get("learner", "adagrad")),
-            "gold_tags": model.tagger is None,
-            "functions": bool(training.get("functions", False)),
-            "traces": bool(training.get("traces", False)),
-        }
-
     # -- parsing --------------------------------------------------------------------------------
 
     def _inputs(  # type: ignore[override]

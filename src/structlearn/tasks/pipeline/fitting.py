@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...io.container import read_container
 from ...meter import say
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees, read_treebank
@@ -130,9 +129,7 @@ class PipelineFitting:
         """Learn a stage, or take it from the folder of an earlier run."""
         if self.pipeline.verbose:
             say(f"stage: {name}")
-        model: Any = self.kept.take(
-            f"{name}.model", lambda path: kind.from_container(path, *read_container(path))
-        )
+        model: Any = self.kept.take(f"{name}.model", kind.load)
         if model is None:
             learned = learn()
             if learned is None:

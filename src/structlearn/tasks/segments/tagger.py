@@ -116,10 +116,6 @@ class SegmentTagger(LabelTagger):
         """Chunks of the training text that were longer than ``max_length``."""
         return int(self._fitted().training.get("cut", 0))
 
-    @staticmethod
-    def _told_by(model: SegmentModel) -> dict[str, Any]:
-        return {"max_length": model.max_length}
-
     # -- labelling ------------------------------------------------------------------------------
 
     def _inputs(self, X: Any) -> NativeInputs:

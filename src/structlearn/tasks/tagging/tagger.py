@@ -154,27 +154,6 @@ class Tagger(LabelTagger):
         """The labels as they are written."""
         return list(self._fitted().core.names)
 
-    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
-        """Write the model to a file; the same bytes for the same model.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}, optional
-            Of the weights of features: fewer bits make smaller files that take a little longer to
-            load. By default "float32", and for a tagger that was loaded the precision of its file:
-            it is written as it came.
-        """
-        self._fitted().save(path, precision)
-
-    @staticmethod
-    def _told_by(model: TaggerModel) -> dict[str, Any]:
-        return {
-            "order": model.order,
-            "scheme": model.training.get("scheme"),
-            "unknown": model.unknown,
-            "candidates": model.candidates or None,
-        }
-
     # -- labelling ------------------------------------------------------------------------------
 
     def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
