@@ -71,7 +71,7 @@ def test_contributions_add_up_to_the_margin(parser, learner):
         assert row["margin"] == pytest.approx(best[0][0] - best[1][0])
         values = [value for _, value in row["contributions"]]
         assert sum(values) == pytest.approx(row["margin"], abs=1e-4)
-        assert values
+        assert values or row["margin"] == 0  # other trees may have the same rules
         assert list(map(abs, values)) == sorted(map(abs, values), reverse=True)
         n_checked += 1
     assert n_checked > 15
