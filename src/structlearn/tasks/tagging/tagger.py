@@ -239,7 +239,7 @@ class Tagger(LabelTagger):
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
-            for y, labels in zip(outputs, model.gold(corpus), strict=True)
+            for y, labels in zip(outputs, model.gold(corpus, some=True), strict=True)
         ]
         return inputs, outputs, right
 
