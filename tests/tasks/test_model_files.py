@@ -401,7 +401,7 @@ def test_functions_that_templates_call_are_asked_for(tmp_path):
     with pytest.raises(ValueError, match=r"pass functions=\{'f'") as caught:
         TaggerModel.load(path)
     assert not isinstance(caught.value, FileError)
-    assert TaggerModel.load(path, {"f": str.upper}).labels == ["D", "N", "V"]
+    assert TaggerModel.load(path, functions={"f": str.upper}).labels == ["D", "N", "V"]
 
 
 def test_forged_phrases_and_vectors(tmp_path):

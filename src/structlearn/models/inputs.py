@@ -136,6 +136,16 @@ class NativeInputs:
         )
         return probabilities
 
+    def without(self, forbidden: list[list[tuple[int, int, int]]]) -> NativeInputs:
+        """Return the same inputs without some parts.
+
+        Parameters
+        ----------
+        forbidden : list of lists of (begin, end, label)
+            Of each input; a label of −1 is any.
+        """
+        return NativeInputs(self.core.without(forbidden), self.source, self.path)
+
     def rivals(self, threads: int = 1) -> list[list[list[int]]]:
         """Return for each part of the best output the best output without it; empty: none."""
         others: list[list[list[int]]] = self._ask(self.core.rivals, threads)

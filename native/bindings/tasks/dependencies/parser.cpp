@@ -291,6 +291,14 @@ void bind_parser(nb::module_& m) {
               },
               nb::arg("parser"), nb::arg("taggers"), nb::arg("format"), nb::arg("lemmas"));
   bind_labelling<PyParseLabeller>(labeller);
+  m.def(
+      "pack_table",
+      [](nb::handle weights, std::size_t width) {
+        const Bytes table(weights);
+        const PackedArrays p = packed(table.as<float>("the weights"), width);
+        return nb::make_tuple(to_bytes(p.present), to_bytes(p.values), to_bytes(p.codes));
+      },
+      nb::arg("weights"), nb::arg("width"));
   m.def("read_trees", &read_trees, nb::arg("corpus"), nb::arg("begin"), nb::arg("end"));
   m.def(
       "untagged_sentence", [](const Corpus& corpus) { return untagged_sentence(conllu(corpus)); },

@@ -12,8 +12,10 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/models/inputs.hpp"
+#include "bindings/signals.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
+#include "tasks/tagging/agreeing_tags.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/model.hpp"
 
@@ -109,6 +111,35 @@ void bind_tagger_model(nb::module_& m) {
       .def("inputs", &inputs, nb::arg("corpus"), nb::arg("known") = nb::bytes("", 0),
            nb::arg("chooses") = true)
       .def("features_of", &features_of, nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
+
+  m.def(
+      "agreeing_tags",
+      [](const std::vector<std::shared_ptr<PyModel>>& models,
+         const std::vector<double>& temperatures, nb::list labels, const Corpus& corpus,
+         std::size_t threads) {
+        if (temperatures.size() != models.size() || nb::len(labels) != models.size()) {
+          throw std::invalid_argument("a temperature and a column of labels a model");
+        }
+        std::vector<Bytes> columns;
+        std::vector<AgreeingTagger> taggers;
+        for (std::size_t i = 0; i < models.size(); ++i) {
+          check_columns(models[i]->model->features(), corpus);
+          const Bytes& column = columns.emplace_back(labels[i]);
+          taggers.push_back(
+              {models[i]->model.get(), temperatures[i], column.as<std::uint32_t>("labels")});
+        }
+        std::vector<std::uint32_t> chosen;
+        Signals signals;
+        {
+          nb::gil_scoped_release release;
+          Interrupt interrupt(signals.poll());
+          chosen = agreeing_tags(taggers, corpus, threads, interrupt);
+        }
+        signals.rethrow();
+        return to_bytes(chosen);
+      },
+      nb::arg("models"), nb::arg("temperatures"), nb::arg("labels"), nb::arg("corpus"),
+      nb::arg("threads"));
 
   auto labeller =
       nb::class_<PyLabeller>(m, "Labeller")

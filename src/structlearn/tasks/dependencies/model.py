@@ -8,8 +8,8 @@ from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, checked_arrays
 from ...io.packed_weights import check_precision, pack_table, stored_table
-from ...io.stored_model import RoundedModel, stored_temperature
 from ...meter import portions
+from ...models.storage import StoredModel, put_inside, stored_temperature, taken_out
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
 from ..tagging.model import TaggerModel
@@ -35,7 +35,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-class ParserModel(RoundedModel):
+class ParserModel(StoredModel):
     """All that parsing needs.
 
     Attributes
@@ -117,40 +117,34 @@ class ParserModel(RoundedModel):
         tensors = {name: Tensor(dtype, arrays[name]) for name, dtype in _DTYPES.items()}
         for name in _TABLES:
             tensors.update(pack_table(name, arrays[name], precision))
-        described = []
-        for number, tagger in enumerate(self.taggers):
-            description, parts = tagger._content(precision)
-            described.append(description)
-            tensors.update({f"tagger{number}.{name}": part for name, part in parts.items()})
         description = {
             "task": self.task,
             "labels": self.labels,
             "precision": precision,
             **{name: getattr(self, name) for name in _OPTIONS},
-            "taggers": described,
+            "taggers": [
+                put_inside(tensors, f"tagger{number}", tagger._content(precision))
+                for number, tagger in enumerate(self.taggers)
+            ],
             "training": self.training,
         }
         return description, tensors
 
     @classmethod
     def _build(
-        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> ParserModel:
-        taggers = []
-        for number, described in enumerate(d["taggers"]):
-            prefix = f"tagger{number}."
-            parts = {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
-            taggers.append(TaggerModel.from_container(name, dict(described), parts))
+        taggers = [
+            taken_out(tensors, f"tagger{number}", name, described, TaggerModel)
+            for number, described in enumerate(d["taggers"])
+        ]
         if len(taggers) not in (0, 3):
             raise ValueError(f"{len(taggers)} taggers")
         stored_temperature(d["training"])
         arrays = checked_arrays(tensors, _DTYPES)
-        if "precision" not in d:  # written before tables were packed
-            arrays.update(checked_arrays(tensors, dict.fromkeys(_TABLES, "F32")))
-        else:
-            check_precision(d["precision"])
-            for table in _TABLES:
-                arrays[table] = stored_table(table, tensors, d["precision"])
+        check_precision(d["precision"])
+        for table in _TABLES:
+            arrays[table] = stored_table(table, tensors, d["precision"])
         model = cls(
             labels=list(map(str, d["labels"])),
             arrays=arrays,
@@ -158,7 +152,7 @@ class ParserModel(RoundedModel):
             training=dict(d["training"]),
             **{name: d[name] for name in _OPTIONS},
         )
-        model.precision = d.get("precision", "float32")
+        model.precision = d["precision"]
         return model
 
     @property

@@ -199,30 +199,6 @@ class DependencyParser(TreeParser):
     _model_kind = ParserModel
     _title = "Dependency parser"
 
-    @staticmethod
-    def _told(model: ParserModel) -> dict[str, Any]:
-        return {
-            "order": model.order,
-            "learner": str(model.training.get("learner", "passive-aggressive")),
-            "projective": model.projective,
-            "gold_tags": not model.taggers,
-            "lemmas": model.lemmas,
-            "most_heads": model.most,
-            "least_share": model.least,
-            "iterations": model.iterations,
-        }
-
-    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
-        """Write the model, its taggers included, to one file; the same bytes for the same model.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}, optional
-            Of the weights in the file; zeros are not stored. By default "float16", and for a
-            parser that was loaded the precision of its file: it is written as it came.
-        """
-        self._fitted().save(path, precision)
-
     # -- parsing --------------------------------------------------------------------------------
 
     def _tagged(self, X: Any, gold_tags: bool | None) -> tuple[Corpus, list[Any]]:

@@ -133,21 +133,10 @@ class LabelTagger(LearnerParameters, FileTagger):
             )
         return self
 
-    @classmethod
-    def from_model(cls: type[Kind], model: Any) -> Kind:
-        """Return a tagger with this model; of its parameters those that the model file has."""
-        learner = str(model.training.get("learner", "perceptron"))
-        target = model.target_numbers if model.further else model.target + 1
-        tagger = cls(model.templates, learner, target=target, **cls._told_by(model))
-        tagger._restore(model.training)
-        tagger.model_ = model
-        tagger.history_ = list(model.training.get("history", []))
-        return tagger
-
     @staticmethod
-    def _told_by(model: Any) -> dict[str, Any]:
-        """Return the parameters that can be read off a model."""
-        raise AssertionError
+    def _held_by(model: Any) -> dict[str, Any]:
+        target = model.target_numbers if model.further else model.target + 1
+        return {"features": model.templates, "target": target}
 
     # -- labelling ------------------------------------------------------------------------------
 

@@ -154,27 +154,6 @@ class Tagger(LabelTagger):
         """The labels as they are written."""
         return list(self._fitted().core.names)
 
-    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
-        """Write the model to a file; the same bytes for the same model.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}, optional
-            Of the weights of features: fewer bits make smaller files that take a little longer to
-            load. By default "float32", and for a tagger that was loaded the precision of its file:
-            it is written as it came.
-        """
-        self._fitted().save(path, precision)
-
-    @staticmethod
-    def _told_by(model: TaggerModel) -> dict[str, Any]:
-        return {
-            "order": model.order,
-            "scheme": model.training.get("scheme"),
-            "unknown": model.unknown,
-            "candidates": model.candidates or None,
-        }
-
     # -- labelling ------------------------------------------------------------------------------
 
     def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
@@ -229,6 +208,13 @@ class Tagger(LabelTagger):
         for token, _, k, p in parts:
             tokens[token][shown[k]] += p
         return tokens
+
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        position, label = part
+        numbers = [k for k, name in enumerate(self._fitted().shown) if name == label]
+        if not numbers or not 0 <= position < inputs.source.core.length(i):
+            raise ValueError(f"the model has no label {label!r} at position {position}")
+        return [(position, position + 1, k) for k in numbers]
 
     def _judged(
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
