@@ -206,7 +206,7 @@ def test_known_labels_beside_empty_sentences(models):
     assert found[3] == tagger.predict([WORDS[0]])[0]
     for wrong in ([[label], [], [], known[3]], known[1:], [*known, []]):
         with pytest.raises(ValueError, match="known must have one entry for each token"):
-            tagger.predict(given, wrong)
+            tagger.predict(given, known=wrong)
 
 
 def test_trees_that_are_asked_about(models):

@@ -179,7 +179,7 @@ def check_generations(unsaved, inputs, rounds, tmp_path):
         if hasattr(unsaved, "history_"):
             assert alike(without_seconds(loaded.history_), without_seconds(unsaved.history_))
             assert getattr(loaded, "class_weight", 0) == getattr(unsaved, "class_weight", 0)
-            assert loaded.calibrated == unsaved.calibrated
+            assert loaded.calibrated_ == unsaved.calibrated_
             assert loaded.model_.temperature == unsaved.model_.temperature
             assert loaded.model_.training == unsaved.model_.training
 

@@ -122,28 +122,42 @@ def calibrated_on(
         return None
     correct = [bool(right[i][j]) for i, j in judged]
 
-    def probabilities(at: float) -> list[float]:
-        rows = certainties(at)
-        return [rows[i][j] for i, j in judged]
+    # Two halves, input by input: each is judged by what the other one says.
+    halves = [[k for k, (i, _) in enumerate(judged) if i % 2 == half] for half in (0, 1)]
+    asked: dict[float, list[float]] = {}
 
+    def probabilities(at: float) -> list[float]:
+        if at not in asked:
+            rows = certainties(at)
+            asked[at] = [rows[i][j] for i, j in judged]
+        return asked[at]
+
+    def loss(at: float, parts: Sequence[int]) -> float:
+        p, edge = probabilities(at), 1 / (len(parts) + 2)
+        return _log_loss((p[k] for k in parts), (correct[k] for k in parts), edge)
+
+    def fitted(at: float, parts: Sequence[int]) -> tuple[float, float, float]:
+        p = probabilities(at)
+        return _fitted_curve([(p[k], correct[k]) for k in parts])
+
+    everything = range(len(judged))
     if temperature is None:
-        temperature = _best_temperature(
-            lambda at: _log_loss(probabilities(at), correct, 1 / (len(judged) + 2))
-        )
-    p = probabilities(temperature)
-    # Two halves, input by input: each is judged by the map of the other.
-    halves = [i % 2 for i, _ in judged]
-    curves = [
-        _fitted_curve([(q, ok) for q, ok, h in zip(p, correct, halves, strict=True) if h != half])
-        for half in (0, 1)
-    ]
-    mapped = [_curved(curves[h], q) for q, h in zip(p, halves, strict=True)]
-    plain = _error(p, correct)
-    error = _error(mapped, correct)
-    if plain <= error or plain <= HONEST / 2:
-        return Calibration(temperature, len(judged), plain)
-    curve = _fitted_curve(list(zip(p, correct, strict=True)))
-    return Calibration(temperature, len(judged), error, curve)
+        temperature = _best_temperature(lambda at: loss(at, everything))
+    probabilities(temperature)  # the halves choose among those asked for
+    plain, mapped = [0.0] * len(judged), [0.0] * len(judged)
+    for mine, others in (halves, halves[::-1]):
+        # The search has been close to the best temperature of either half.
+        at = min(asked, key=lambda at: loss(at, others)) if others else temperature
+        curve = fitted(at, others)
+        for k in mine:
+            plain[k] = asked[at][k]
+            mapped[k] = _curved(curve, plain[k])
+    error = _error(plain, correct)
+    if error <= HONEST / 2 or error <= _error(mapped, correct):
+        return Calibration(temperature, len(judged), error)
+    return Calibration(
+        temperature, len(judged), _error(mapped, correct), fitted(temperature, everything)
+    )
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:
@@ -187,7 +201,9 @@ def _features(p: float) -> tuple[float, float]:
 
 def _curved(curve: tuple[float, float, float], p: float) -> float:
     x, y = _features(p)
-    return 1 / (1 + math.exp(-(curve[0] * x + curve[1] * y + curve[2])))
+    z = curve[0] * x + curve[1] * y + curve[2]
+    e = math.exp(-abs(z))  # never too large
+    return 1 / (1 + e) if z >= 0 else e / (1 + e)
 
 
 def _fitted_curve(pairs: list[tuple[float, bool]]) -> tuple[float, float, float]:

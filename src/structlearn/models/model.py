@@ -195,6 +195,7 @@ class Model:
     def _log_probabilities(
         self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
     ) -> list[float]:
+        y = None if y is None else list(y)
         given = None if y is None else [one for one in y if not self._is_empty(one)]
 
         def answer(inputs: Inputs) -> list[float]:
@@ -206,7 +207,10 @@ class Model:
                 raise ValueError(f"{len(outputs)} outputs for {len(inputs)} inputs")
             return self._log_shares(inputs, outputs, at)
 
-        return self._ask(X, answer, float, reading)
+        found = self._ask(X, answer, lambda: None, reading)
+        if y is not None and list(map(self._is_empty, y)) != [one is None for one in found]:
+            raise ValueError("an output without parts for an input with parts, or the reverse")
+        return [one or 0.0 for one in found]
 
     def _log_shares(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         """Return the log probability of a user's output of each input."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
 from ...models.temperature import temperature_of
@@ -170,6 +170,21 @@ class Tagger(LabelTagger):
         corpus = self._read_input(X)
         return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
 
+    def _ask(
+        self,
+        X: Any,
+        answer: Callable[[Any], list[Any]],
+        empty: Callable[[], Any],
+        reading: dict[str, Any],
+    ) -> list[Any]:
+        known = reading.get("known")
+        if known is None:
+            return super()._ask(X, answer, empty, reading)
+        found = super()._ask(X, answer, lambda: None, reading)
+        if [one is None for one in found] != [len(labels) == 0 for labels in known]:
+            raise ValueError("known must have one entry for each token")
+        return [empty() if one is None else one for one in found]
+
     def _known(
         self, corpus: Corpus, known: Sequence[Sequence[str | None]], foreign: int | None = None
     ) -> array[int]:
@@ -225,7 +240,7 @@ class Tagger(LabelTagger):
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
-            for y, labels in zip(outputs, model.gold(corpus), strict=True)
+            for y, labels in zip(outputs, model.gold(corpus, some=True), strict=True)
         ]
         return inputs, outputs, right
 
