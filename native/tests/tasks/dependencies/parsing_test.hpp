@@ -310,8 +310,9 @@ inline void test_parser_operator() {
       "1\tdogs\t_\tN\tN\t_\t2\ts\t_\t_\n2\tsee\t_\tV\tV\t_\t0\troot\t_\t_\n"
       "3\tbig\t_\tJ\tJ\t_\t4\tm\t_\t_\n4\tcats\t_\tN\tN\t_\t2\to\t_\t_\n"
       "5\tnow\t_\tR\tR\t_\t2\tm\t_\t_\n\n1\tgo\t_\tV\tV\t_\t0\troot\t_\t_\n\n");
-  const LabelledTreebank treebank(corpus, tag_column(corpus, kUpos), tag_column(corpus, kXpos),
-                                  tag_column(corpus, kFeats), false);
+  const LabelledTreebank treebank(
+      corpus, {tag_column(corpus, kUpos), tag_column(corpus, kXpos), tag_column(corpus, kFeats)},
+      false);
   constexpr unsigned kBits = 9;
   std::vector<float> none(std::size_t{1} << kBits, 0.0f), narrow(none.size());
   std::vector<double> wide(none.size());
