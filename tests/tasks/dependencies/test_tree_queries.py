@@ -1,6 +1,5 @@
-"""Projective trees with siblings and grandparents: the chart against the list of all trees."""
+"""What is asked of trees, with siblings and grandparents or without: against the list of them."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,46 +8,44 @@ import pytest
 from structlearn import _core
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import CapabilityError
-from structlearn.structures.trees.heads import all_heads
+from structlearn.models.inputs import NativeInputs
+from structlearn.structures.trees.heads import is_projective
 from structlearn.tasks import DependencyParser
+from structlearn.text.dependency_treebank import read_treebank
+from tests.tasks.dependencies.listed_trees import listed_trees
 
 TREES = [
     list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
     for s in make_treebank(80, random_state=0)
 ]
 OPTIONS = {"gold_tags": True, "hash_bits": 17, "projective": True, "random_state": 0}
+WORDS = [("we", "N"), ("saw", "V"), ("big", "J"), ("dogs", "N"), ("run", "V"), ("now", "R")]
+#: Which relations these tags may have, where not all of them.
+SEEN = [[("we", "N", 2, "s"), ("saw", "V", 0, "root"), ("dogs", "N", 2, "o")]]
+TAGS = [None, None, None]
 
 
 class Case:
-    """Arcs of n words, all or some, with scores at random, and the list of all trees."""
+    """A sentence under weights at random, and the list of all its trees."""
 
-    def __init__(self, n, n_labels, seed, share=1.0, forbidden=0.0):
+    def __init__(self, n, n_labels, seed, order=2, projective=True, most=100, sets=False):
         rng = np.random.default_rng(seed)
-        arcs = [(m, h) for m in range(1, n + 1) for h in range(n + 1) if h != m]
-        # The chain from the root is always there, so that there is a tree.
-        arcs = [(m, h) for m, h in arcs if h == m - 1 or rng.random() < share]
-        self.n, self.n_labels, self.arcs = n, n_labels, arcs
-        self.word, self.head = (np.array(a, np.uint16) for a in zip(*arcs, strict=True))
-        side = [[0, 0] for _ in range(n + 1)]
-        for m, h in arcs:
-            side[h][m > h] += 1
-        ups = np.bincount(self.word, minlength=n + 1)
-        siblings = sum((k + 1) ** 2 for both in side for k in both)
-        grands = sum(int(u) * sum(both) for u, both in zip(ups, side, strict=True))
-        self.theta = rng.normal(size=len(arcs) * n_labels + siblings + grands)
-        self.theta[rng.random(len(self.theta)) < forbidden] = -np.inf
-        self.core = self.made(self.theta)
-        existing = set(arcs)
-        self.trees = [
-            (*heads.tolist(), *labels)
-            for heads in all_heads(n, projective=True, single_root=True)
-            if existing.issuperset(enumerate(heads.tolist(), 1))
-            for labels in itertools.product(range(n_labels), repeat=n)
-        ]
-        self.scores = np.array([self.core.score(list(y)) for y in self.trees])
-
-    def made(self, theta):
-        return _core.PairTrees(self.n, self.head, self.word, self.n_labels, theta)
+        labels, keys, masks = [f"r{k}" for k in range(n_labels)], b"", b""
+        if sets:
+            seen = _core.ParserTreebank(read_treebank(SEEN).core, TAGS, False)
+            labels, (keys, masks) = seen.labels, seen.label_sets()
+        weights, pruner = (rng.normal(size=2**12).astype(np.float32) / 9 for _ in range(2))
+        least = 1e-300
+        self.model = _core.ParserModel(
+            labels, order, projective, 500, most, least, keys, masks, weights, pruner
+        )
+        self.corpus = read_treebank([WORDS[:n]])
+        self.inputs = NativeInputs(self.model.inputs(self.corpus.core, TAGS, False), None)
+        self.n, self.order = n, order
+        # Sums of pairs of arcs are over projective trees.
+        self.summed = listed_trees(self.inputs, 0, n, len(labels), projective or order == 2)
+        self.all = listed_trees(self.inputs, 0, n, len(labels), projective)
+        self.scores = np.array([score for score, _ in self.summed])
 
     def probabilities(self, temperature):
         x = self.scores / temperature
@@ -62,8 +59,13 @@ CASES = {
     "4 words": Case(4, 2, 3),
     "5 words": Case(5, 1, 4),
     "6 words": Case(6, 1, 5),
-    "pruned": Case(6, 1, 6, share=0.4),
-    "forbidden": Case(4, 2, 7, forbidden=0.05),
+    "pruned": Case(6, 1, 6, most=2),
+    "sets": Case(4, 3, 7, sets=True),
+    "crossing": Case(5, 1, 8, projective=False),
+    "arcs": Case(4, 2, 10, order=1, projective=False),
+    "arcs, pruned": Case(6, 1, 11, order=1, projective=False, most=2),
+    "arcs, sets": Case(4, 3, 12, order=1, projective=False, sets=True),
+    "projective arcs": Case(5, 1, 13, order=1),
 }
 
 
@@ -72,98 +74,82 @@ def case(request):
     return CASES[request.param]
 
 
+def test_the_list_has_trees_to_choose_from():
+    assert len(CASES["1 word"].summed) == 2
+    assert len(CASES["pruned"].summed) < len(CASES["6 words"].summed)
+    assert len(CASES["crossing"].all) > len(CASES["crossing"].summed)
+    assert 2 < len(CASES["sets"].summed) < 3**4 * 30
+
+
+def test_the_best_tree(case):
+    solutions = case.inputs.solve()
+    (tree,), (value,), (exact,) = solutions.outputs, solutions.values, solutions.exact
+    assert exact
+    assert value == pytest.approx(case.all[0][0])
+    assert tree.tolist() == case.all[0][1]
+
+
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.0])
 def test_sums_and_entropy(case, temperature):
-    value, entropy, parts = case.core.sums(temperature)
     p = case.probabilities(temperature)
     total = temperature * np.logaddexp.reduce(case.scores / temperature)
-    assert value == pytest.approx(total, rel=1e-12, abs=1e-12)
+    assert case.inputs.log_partition(temperature) == pytest.approx([total], rel=1e-9)
     sure = p[p > 0]
-    assert entropy == pytest.approx(-(sure * np.log(sure)).sum(), rel=1e-10, abs=1e-12)
-    found = np.frombuffer(parts)
-    places = {arc: a for a, arc in enumerate(case.arcs)}
-    wanted = np.zeros(len(case.word) * case.n_labels)
-    for share, y in zip(p, case.trees, strict=True):
-        for m in range(1, case.n + 1):
-            wanted[places[m, y[m - 1]] * case.n_labels + y[case.n + m - 1]] += share
-    np.testing.assert_allclose(found[: len(wanted)], wanted, atol=1e-12)
+    assert case.inputs.entropy(temperature) == pytest.approx(
+        [-(sure * np.log(sure)).sum()], rel=1e-9, abs=1e-12
+    )
+    wanted = {}
+    for share, (_, y) in zip(p, case.summed, strict=True):
+        for m in range(case.n):
+            part = (m + 1, y[m], y[case.n + m])
+            wanted[part] = wanted.get(part, 0.0) + share
+    found = {tuple(part): q for *part, q in case.inputs.marginals(temperature)[0] if q > 0}
+    assert found == pytest.approx(wanted, abs=1e-12)
+    best = case.all[0][1]
+    (certain,) = case.inputs.certainties([best], temperature)
+    arcs = [(m + 1, best[m], best[case.n + m]) for m in range(case.n)]
+    assert certain == pytest.approx([wanted.get(arc, 0.0) for arc in arcs], abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["3 words", "4 words", "pruned"])
-def test_probabilities_of_all_parts_are_the_gradient(name):
-    case, temperature, step = CASES[name], 0.7, 1e-5
-    p = np.frombuffer(case.core.sums(temperature)[2])
-    for part in range(len(case.theta)):
-        moved = [case.theta.copy(), case.theta.copy()]
-        moved[0][part] += step
-        moved[1][part] -= step
-        up, down = (case.made(theta).sums(temperature)[0] for theta in moved)
-        assert p[part] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+def test_scores(case):
+    for score, y in case.summed[:20]:
+        assert case.inputs.score([y]) == pytest.approx([score])
+    outside = [y for _, y in case.all if y not in [other for _, other in case.summed]]
+    for y in outside[:20]:  # trees with crossing arcs, which sums do not know
+        assert case.inputs.score([y]) == [-math.inf]
+    n = case.n
+    if n > 1:
+        assert case.inputs.score([[0] * (2 * n)]) == [-math.inf]  # many roots
+        assert case.inputs.score([[2, 1, *[1] * (n - 2), *[0] * n]]) == [-math.inf]  # a cycle
+    for nothing in ([], [0], [n + 1] * (2 * n), [-1] * (2 * n), [0] * n + [99] * n):
+        assert case.inputs.score([nothing]) == [-math.inf]
 
 
 def test_the_k_best(case):
-    order = np.argsort(-case.scores, kind="stable")
-    legal = int(np.isfinite(case.scores).sum())
-    for k in (1, 10, legal + 5):
-        found = case.core.kbest(k)
-        assert len(found) == min(k, legal)
+    for k in (1, 10, len(case.summed) + 5):
+        (found,) = case.inputs.kbest(k)
+        assert len(found) == min(k, len(case.summed))
         assert len({tuple(y) for _, y in found}) == len(found)
-        np.testing.assert_allclose([v for v, _ in found], case.scores[order[: len(found)]])
+        np.testing.assert_allclose([v for v, _ in found], case.scores[: len(found)])
         for value, y in found:
-            assert case.core.score(y) == pytest.approx(value)
+            assert case.inputs.score([y]) == pytest.approx([value])
 
 
-@pytest.mark.parametrize("name", ["3 words", "pruned", "forbidden"])
+@pytest.mark.parametrize("name", ["3 words", "pruned", "sets", "crossing", "arcs"])
 def test_draws(name):
     case, n, temperature = CASES[name], 20000, 0.6
-    drawn = case.core.sample(n, temperature, 5)
-    assert drawn == case.core.sample(n, temperature, 5)
-    assert drawn[:50] != case.core.sample(50, temperature, 6)
+    (drawn,) = case.inputs.sample(n, temperature, 5)
+    assert [drawn] == case.inputs.sample(n, temperature, 5)
+    assert [drawn[:50]] != case.inputs.sample(50, temperature, 6)
     counts = {}
     for y in drawn:
         counts[tuple(y)] = counts.get(tuple(y), 0) + 1
     p = case.probabilities(temperature)
-    assert set(counts) <= {y for y, share in zip(case.trees, p, strict=True) if share > 0}
-    for y, share in zip(case.trees, p, strict=True):
+    trees = [tuple(y) for _, y in case.summed]
+    assert set(counts) <= {y for y, share in zip(trees, p, strict=True) if share > 0}
+    for y, share in zip(trees, p, strict=True):
         spread = 5 * math.sqrt(share * (1 - share) / n) + 1e-4
         assert counts.get(y, 0) / n == pytest.approx(share, abs=spread)
-
-
-def test_no_tree_at_all():
-    case = CASES["2 words"]
-    core = case.made(np.full(len(case.theta), -np.inf))
-    assert core.sums(1.0)[0] == -math.inf
-    assert not np.frombuffer(core.sums(1.0)[2]).any()
-    assert core.kbest(3) == []
-    assert core.sample(3, 1.0, 0) == []
-
-
-def test_large_scores_keep_their_digits():
-    case = CASES["4 words"]
-    value, entropy, _ = case.core.sums(1.0)
-    arcs = len(case.word) * case.n_labels
-    shifted = case.theta.copy()
-    shifted[:arcs] += 1e6  # every tree has four arcs
-    moved = case.made(shifted).sums(1.0)
-    assert moved[0] - 4e6 == pytest.approx(value, abs=1e-8)
-    assert moved[1] == pytest.approx(entropy, rel=1e-8)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (2, [0, 1], [1, 2], 1, np.zeros(3)),
-        (2, [0, 1], [2, 1], 1, np.zeros(40)),
-        (2, [0, 3], [1, 2], 1, np.zeros(40)),
-        (2, [0, 2], [1, 2], 1, np.zeros(40)),
-        (2, [0, 1], [1], 1, np.zeros(40)),
-        (2, [0, 1], [1, 2], 0, np.zeros(40)),
-    ],
-)
-def test_what_does_not_fit_is_refused(arguments):
-    n, head, word, labels, scores = arguments
-    with pytest.raises(ValueError, match="do not fit"):
-        _core.PairTrees(n, np.array(head, np.uint16), np.array(word, np.uint16), labels, scores)
 
 
 # -- parsers ------------------------------------------------------------------------------------
@@ -209,16 +195,31 @@ def test_a_parser_learned_by_the_log_loss(parser):
 def test_softmax_margin_on_line(learner):
     parser = DependencyParser(2, **learner, **OPTIONS).fit(TREES[:40], dev=TREES[40:50])
     assert parser.evaluate(TREES[60:])["uas"] > 0.6
-    assert parser.calibrated
+    assert parser.calibration_ is not None
     words = parser.predict_marginals(TREES[60:62], least=0.0)
     assert all(sum(word.values()) == pytest.approx(1.0) for tree in words for word in tree)
 
 
-def test_other_trees_of_order_2_say_what_works():
+def test_other_trees_of_order_2():
+    """They have no log loss; what is asked of them is summed over projective trees."""
     options = {**OPTIONS, "projective": False}
     with pytest.raises(CapabilityError, match="projective=True"):
         DependencyParser(2, "crf", **options).fit(TREES[:5])
-    parser = DependencyParser(2, max_iter=1, **options).fit(TREES[:20])
-    for ask in (parser.predict_marginals, parser.predict_kbest, parser.sample, parser.entropy):
-        with pytest.raises(CapabilityError, match="projective=True"):
-            ask(TREES[:1])
+    parser = DependencyParser(2, max_iter=1, **options).fit(TREES[:20], dev=TREES[20:40])
+    test = TREES[40:]
+    trees, ranked = parser.predict(test), parser.predict_kbest(test, 2)
+    crossing = [not is_projective(tree.heads) for tree in trees]
+    assert any(crossing)
+    for tree, best, crosses, p in zip(
+        trees, ranked, crossing, parser.predict_proba(test), strict=True
+    ):
+        assert is_projective(best[0][1].heads)
+        assert (best[0][1] == tree) == (not crosses)
+        assert (p == 0.0) == crosses
+    for words in parser.predict_marginals(test, least=0.0):
+        assert all(sum(word.values()) == pytest.approx(1.0) for word in words)
+    assert all(is_projective(tree.heads) for tree in parser.sample(test[:1], 50, random_state=0)[0])
+    assert min(parser.entropy(test)) >= 0
+    for tree, confidence in zip(trees, parser.confidence(test), strict=True):
+        assert len(confidence) == len(tree)
+        assert all(0 <= p < 1 for p in confidence)
