@@ -89,9 +89,9 @@ def test_while_it_learns(corpus, model, more):
     ("folder", "module", "place"),
     [
         ("tasks.tagging", "token_fitting", "module.TokenFitting.problem"),
-        ("io", "stored_model", "module.write_container"),
-        ("io", "stored_model", "sys.modules['os'].fsync"),
-        ("io", "stored_model", "sys.modules['os'].replace"),
+        ("models", "storage", "module.write_container"),
+        ("models", "storage", "sys.modules['os'].fsync"),
+        ("models", "storage", "sys.modules['os'].replace"),
     ],
 )
 def test_before_and_while_it_saves(corpus, model, folder, module, place):

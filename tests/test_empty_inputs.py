@@ -200,13 +200,13 @@ def test_known_labels_beside_empty_sentences(models):
     tagger = models("tagger")
     given, label = [[], ["fish"], "", WORDS[0]], tagger.classes_[0]
     known = [[], [label], [], [None] * len(WORDS[0])]
-    found = tagger.predict(given, known)
+    found = tagger.predict(given, known=known)
     assert found[0] == found[2] == []
     assert found[1] == [label]
     assert found[3] == tagger.predict([WORDS[0]])[0]
     for wrong in ([[label], [], [], known[3]], known[1:], [*known, []]):
         with pytest.raises(ValueError, match="known must have one entry for each token"):
-            tagger.predict(given, wrong)
+            tagger.predict(given, known=wrong)
 
 
 def test_trees_that_are_asked_about(models):

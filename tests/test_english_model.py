@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import structlearn
-from structlearn.io.container import read_container
 from tests.tasks.pipeline.conformance import check_conllu
 
 PACKAGE = Path(__file__).parents[1] / "models" / "english" / "src"
@@ -37,22 +35,8 @@ def test_it_is_found_by_its_name_and_annotates(monkeypatch):
 
 
 def test_saving_it_again_changes_nothing(tmp_path):
-    """But for weights of 0 that are in the file: they are not stored any more."""
-    nlp = structlearn.load(MODEL)
-    nlp.save(tmp_path / "second")
-    again = structlearn.load(tmp_path / "second")
-    assert again(TEXT, confidence=True).to_conllu() == nlp(TEXT, confidence=True).to_conllu()
-    again.save(tmp_path / "third", "int8")
-    assert (tmp_path / "third").read_bytes() == (tmp_path / "second").read_bytes()
-    (told, ours), (told_again, theirs) = map(read_container, (MODEL, tmp_path / "second"))
-    assert told == told_again
-    assert ours.keys() == theirs.keys()
-    changed = {key for key in ours if bytes(ours[key].data) != bytes(theirs[key].data)}
-    parts = {key.removesuffix("rounded") for key in changed if key.endswith(".rounded")}
-    for part in parts:
-        weights = np.frombuffer(ours[f"{part}rounded"].data, np.int8)
-        assert bytes(theirs[f"{part}rounded"].data) == weights[weights != 0].tobytes()
-    assert {key.rpartition(".")[0] + "." for key in changed} <= parts
+    structlearn.load(MODEL).save(tmp_path / "second")
+    assert (tmp_path / "second").read_bytes() == MODEL.read_bytes()
 
 
 def test_it_is_small():

@@ -37,8 +37,8 @@ BESIDE = ["metrics", "plotting", "drawing"]
 #: What stands below all layers.
 FOUNDATION = {"_core", "checks", "exceptions", "lazy", "meter", "printing", "threads"}
 
-#: How files are written and read, whatever is in them: estimators and tasks know it, and it knows
-#: no model.
+#: How files are written and read, whatever is in them: models, estimators and tasks know it, and it
+#: knows no model.
 FORMAT = {"io.container", "io.arrays"}
 
 #: Module to what it may import besides: X is read by the names of a structure's blocks, and what
@@ -122,7 +122,9 @@ def test_imports_only_what_stands_before(name):
         beside = {"metrics", "drawing"} if layer(name) in ("tasks", "distributed") else set()
         if layer(name) == "models":
             beside = {"metrics"}  # reliability
-        also = ALSO.get(name, set()) | (FORMAT if layer(name) == "estimators" else set())
+        also = ALSO.get(name, set()) | (
+            FORMAT if layer(name) in ("models", "estimators") else set()
+        )
         allowed = layer(target) in before | FOUNDATION | beside or target in also
         assert allowed, f"{name} imports {target}"
 

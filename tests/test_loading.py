@@ -141,7 +141,7 @@ def test_what_a_file_does_not_hold_is_given(tmp_path):
     with pytest.raises(ValueError, match="the model of 'CRF' takes no functions"):
         structlearn.load(tmp_path / "e", functions={"last": last})
     _constituency()[0].save(tmp_path / "c")
-    with pytest.raises(ValueError, match="a parser of constituents calls no functions"):
+    with pytest.raises(ValueError, match="the task 'constituency' takes no functions"):
         structlearn.load(tmp_path / "c", functions={"last": last})
 
 

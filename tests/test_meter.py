@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+import sys
 import time
 from types import SimpleNamespace
 
@@ -74,6 +75,21 @@ def test_no_bar_before_two_seconds(terminal, monkeypatch):
     with Meter("training", 10) as meter:
         meter.note(4, "pass 4/10")
     assert terminal.getvalue() == ""
+
+
+def test_without_rich_there_is_no_bar(terminal, monkeypatch):
+    failed = []
+    monkeypatch.setattr("threading.excepthook", failed.append)
+    for name in [m for m in sys.modules if m.split(".")[0] == "rich"] + ["rich"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with Meter("labelling", 10) as meter:
+        meter._timer.join()
+        meter.show(4)
+        say("a line")
+        assert meter.bar is None
+    assert not failed
+    assert terminal.getvalue() == "a line\n"
+    assert Meter.current is None
 
 
 def test_lines_elsewhere(capsys):

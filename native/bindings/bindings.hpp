@@ -42,6 +42,7 @@ void bind_sag(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_names(nb::module_& m);
+void bind_word_emissions(nb::module_& m);
 void bind_tagger_training(nb::module_& m);
 void bind_inputs(nb::module_& m);
 void bind_tagger_model(nb::module_& m);

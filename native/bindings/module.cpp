@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_text(m);
   structlearn::python::bind_features(m);
   structlearn::python::bind_names(m);
+  structlearn::python::bind_word_emissions(m);
   structlearn::python::bind_tagger_training(m);
   structlearn::python::bind_inputs(m);
   structlearn::python::bind_tagger_model(m);

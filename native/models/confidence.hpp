@@ -25,7 +25,8 @@ struct Confidence {
   double operator()(double p) const {
     if (curved) {
       const double q = std::clamp(p, kEdge, 1.0 - kEdge);
-      p = 1.0 / (1.0 + std::exp(-(a * std::log(q) - b * std::log1p(-q) + c)));
+      const double z = a * std::log(q) - b * std::log1p(-q) + c, e = std::exp(-std::abs(z));
+      p = z >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
     }
     return std::min(p, highest);
   }

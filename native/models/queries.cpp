@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "structures/entropy.hpp"
-
 namespace structlearn {
 namespace {
 
@@ -31,13 +29,20 @@ double score_of(const Scored& scored, std::uint32_t part) {
 
 Solved best(Reader& reader, const Scored& scored, Output& y) {
   const Solved solved = scored.structure->solve(scored.layout, scored.scores, y, reader.workspace);
-  if (solved.value != kMinusInfinity) reader.to_model(y);
+  if (solved.value != kMinusInfinity) {
+    reader.to_model(y);
+  } else if (auto makeshift = reader.makeshift()) {
+    y = std::move(*makeshift);
+  }
   return solved;
 }
 
 Ranked kbest(Reader& reader, const Scored& scored, std::size_t n) {
   Ranked ranked = scored.structure->kbest(scored.layout, scored.scores, n, reader.workspace);
   for (auto& [value, y] : ranked) reader.to_model(y);
+  if (ranked.empty()) {
+    if (auto makeshift = reader.makeshift()) ranked.emplace_back(kMinusInfinity, *makeshift);
+  }
   return ranked;
 }
 
@@ -51,6 +56,7 @@ double marginals(Reader& reader, const Scored& scored, double eps, std::vector<d
   const double value =
       scored.structure->infer(scored.layout, scored.scores, eps, out, reader.workspace);
   p.resize(scored.layout.block[0].size());
+  reader.to_names(p);
   return value;
 }
 
@@ -59,11 +65,14 @@ std::vector<Output> sample(Reader& reader, const Scored& scored, double eps, std
   std::vector<Output> drawn =
       scored.structure->sample(scored.layout, scored.scores, eps, n, seed, reader.workspace);
   for (Output& y : drawn) reader.to_model(y);
+  if (drawn.empty()) {
+    if (auto makeshift = reader.makeshift()) drawn.assign(n, *makeshift);
+  }
   return drawn;
 }
 
-double entropy(Reader& reader, const Scored& scored, double eps) {
-  return entropy(*scored.structure, scored.layout, scored.scores, eps, reader.workspace).value;
+Entropy entropy(Reader& reader, const Scored& scored, double eps) {
+  return entropy(*scored.structure, scored.layout, scored.scores, eps, reader.workspace);
 }
 
 double score(Reader& reader, const Scored& scored, Output y) {
@@ -77,14 +86,14 @@ double score(Reader& reader, const Scored& scored, Output y) {
 
 std::vector<double> certainties(const Reader& reader, const Scored& scored, const Output& y,
                                 const std::vector<double>& p) {
-  const std::size_t outcomes = scored.layout.block[0].outcomes;
+  const std::size_t names = reader.names(scored);
   std::vector<double> probability;
   for (const Part& part : reader.parts(y)) {
     double sum = 0.0;
     if (const std::size_t at = reader.find(part); at != Reader::kNowhere) {
-      const std::size_t site = at / outcomes;
-      for (std::size_t k = 0; k < outcomes; ++k) {
-        if (reader.alike(site, at % outcomes, k)) sum += p[site * outcomes + k];
+      const std::size_t site = at / names;
+      for (std::size_t k = 0; k < names; ++k) {
+        if (reader.alike(site, at % names, k)) sum += p[site * names + k];
       }
     }
     probability.push_back(std::min(1.0, sum));

@@ -6,25 +6,27 @@
 #include <vector>
 
 #include "models/reader.hpp"
+#include "structures/entropy.hpp"
 
 namespace structlearn {
 
 using Ranked = std::vector<std::pair<double, Output>>;
 
-// The best output; value -inf if none is legal.
+// The best output; value -inf if none is legal: then y is what the reader has instead, if anything.
+// The same goes for lists and draws.
 Solved best(Reader&, const Scored&, Output& y);
 
 // Up to n outputs with their scores, best first.
 Ranked kbest(Reader&, const Scored&, std::size_t n);
 
-// eps * log sum_y exp(score(y) / eps), and the probabilities of the parts of the first block.
+// eps * log sum_y exp(score(y) / eps), and the probabilities of the named parts of the first block.
 double marginals(Reader&, const Scored&, double eps, std::vector<double>& p);
 
 // n outputs drawn from P(y) ~ exp(score(y) / eps); empty if none is legal.
 std::vector<Output> sample(Reader&, const Scored&, double eps, std::size_t n, std::uint64_t seed);
 
-// The entropy of that distribution, in nats.
-double entropy(Reader&, const Scored&, double eps);
+// The entropy of that distribution.
+Entropy entropy(Reader&, const Scored&, double eps);
 
 // The score of an output; -inf if the structure has no such output here.
 double score(Reader&, const Scored&, Output y);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "structures/structure.hpp"
@@ -45,10 +46,18 @@ class Reader {
   virtual void to_model(Output&) const {}
   virtual bool to_structure(Output&) const { return true; }
 
-  // The parts of an output of the model; what the outcome of a site of the first block stands for;
-  // and where a part is in that block, kNowhere if it is not among the scored ones.
+  // What stands for an output, with the score -inf, where none is legal; nothing: that is an error.
+  virtual std::optional<Output> makeshift() const { return std::nullopt; }
+
+  // Where an outcome of the first block has several names or none: how many names a site has, and
+  // from the probabilities of outcomes to those of names.
+  virtual std::size_t names(const Scored& scored) const { return scored.layout.block[0].outcomes; }
+  virtual void to_names(std::vector<double>& /* p */) const {}
+
+  // The parts of an output of the model; what a name of a site of the first block stands for; and
+  // where a part is among the probabilities of names, kNowhere if it is not among the scored ones.
   virtual std::vector<Part> parts(const Output& y) const = 0;
-  virtual Part part(std::size_t site, std::size_t outcome) const = 0;
+  virtual Part part(std::size_t site, std::size_t name) const = 0;
   virtual std::size_t find(const Part&) const = 0;
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
   // Outcomes of a site that are written alike are one to users: their probabilities add up.

@@ -13,6 +13,7 @@ __all__ = [
     "InexactInferenceWarning",
     "InfeasibleError",
     "LineError",
+    "NotFittedError",  # noqa: F822 (found when it is asked for)
     "NotSubmodularError",
     "UnboundedError",
 ]
@@ -81,6 +82,24 @@ class FileError(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
         return type(self), (self.path, self.reason, self.line)
+
+
+class _NotFittedError(ValueError, AttributeError):
+    """A model was asked before it had learned anything."""
+
+
+_NotFittedError.__name__ = _NotFittedError.__qualname__ = "NotFittedError"
+
+
+def __getattr__(name: str) -> type[ValueError]:
+    """Return ``NotFittedError``: scikit-learn's, or one like it if that is not installed."""
+    if name != "NotFittedError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return _NotFittedError
+    return NotFittedError  # type: ignore[no-any-return]
 
 
 class NotSubmodularError(ValueError):

@@ -68,10 +68,8 @@ def load(
     ...     load(path).predict([[["w=fish"], ["w=sleep"]]])
     [array(['N', 'V'], dtype='<U1')]
     """
-    given = {"functions": functions, "structure": structure}
-    given = {name: value for name, value in given.items() if value is not None}
     name = model_file(path)
-    return from_container(name, *read_container(name), **given)
+    return from_container(name, *read_container(name), functions=functions, structure=structure)
 
 
 def model_file(path: str | os.PathLike[str]) -> str:
@@ -108,9 +106,6 @@ def from_container(
         raise FileError(
             name, f"{kind_of_file(description)}, which this version of structlearn cannot load"
         )
-    wrong = set(given) - {"structure" if task == "estimator" else "functions"}
-    if wrong:
-        raise ValueError(f"{name}: {kind_of_file(description)} takes no {wrong.pop()}")
     module, kind = TASKS[task]
     home = getattr(import_module(f".{module}", __package__), kind)
     return home.from_container(name, description, tensors, **given)

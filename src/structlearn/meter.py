@@ -159,9 +159,11 @@ class Meter:
                 self.bar = None
 
     def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+        except ImportError:  # labelling goes on without a bar
+            return
         notes: Any = Notes()
         with self._lock:
             if self._timer is None:  # it has ended in the meantime

@@ -281,7 +281,7 @@ def container_bytes(header, payload=b"", pieces=None):
     """A file with any header, its checksum right (for the arrays in `pieces`)."""
 
     def text(checksum):
-        metadata = {"checksum": checksum, "format": "structlearn", "model": "{}", "version": "1"}
+        metadata = {"checksum": checksum, "format": "structlearn", "model": "{}", "version": "2"}
         given = {"__metadata__": {**metadata, **header.get("__metadata__", {})}}
         rest = {k: v for k, v in header.items() if k != "__metadata__"}
         return json.dumps({**given, **rest}, separators=(",", ":")).encode()
@@ -336,8 +336,12 @@ def test_a_file_made_here_is_read(tmp_path):
         ({"a": 5}, "cannot be read"),
         ({"a": entry(0, 4)}, "longer than its header says"),
         ({}, "longer than its header says"),
-        ({"a": entry(0, 8), "__metadata__": {"version": "2"}}, "of version '2'; this"),
-        ({"a": entry(0, 8), "__metadata__": {"version": 1}}, "of version 1"),
+        (
+            {"a": entry(0, 8), "__metadata__": {"version": "1"}},
+            "of version '1'; this structlearn reads version 2. Train it again, or use the version",
+        ),
+        ({"a": entry(0, 8), "__metadata__": {"version": "3"}}, "of version '3'; this"),
+        ({"a": entry(0, 8), "__metadata__": {"version": 2}}, "of version 2"),
         ({"a": entry(0, 8), "__metadata__": {"format": "pt"}}, "another program"),
         ({"a": entry(0, 8), "__metadata__": {"model": "[1]"}}, "description is not a dictionary"),
         ({"a": entry(0, 8), "__metadata__": {"model": "{"}}, "description cannot be read"),

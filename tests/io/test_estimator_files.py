@@ -25,11 +25,11 @@ from structlearn import (
 from structlearn.constraints import Label, at_most
 from structlearn.constraints.language import Constraint
 from structlearn.estimators import __all__ as NAMES
-from structlearn.estimators.stored.kinds import KINDS
 from structlearn.exceptions import FileError
 from structlearn.io.container import read_container
 from structlearn.learners.lbfgs import LBFGS
 from structlearn.losses import Cost, Hamming
+from structlearn.models.kinds import KINDS
 from structlearn.structures import Block, Chain, Exhaustive, Structure
 from tests.estimators.estimator_data import quietly, same_coef, sentences, sequences
 from tests.estimators.test_columns import Frame

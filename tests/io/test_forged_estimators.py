@@ -67,7 +67,8 @@ def changed_array(path, change, of="values"):
     description, tensors = read_container(path)
     arrays = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
     weights = description["weights"]
-    name = weights["values"] if of == "values" else weights["blocks"]["label"][of]
+    stored = weights["values"] if of == "values" else weights["blocks"]["label"][of]
+    name = stored["name"]
     dtype = {"F64": "<f8", "U32": "<u4", "U8": "u1"}[arrays[name].dtype]
     found = change(np.frombuffer(arrays[name].data, dtype=dtype).copy())
     arrays[name] = Tensor(arrays[name].dtype, found.tobytes())
@@ -127,13 +128,13 @@ def put_in(*keys, value):
         ("crf", put_in("structure", "order", value=2), "blocks"),
         ("crf", put_in("structure", value={"$": "Tree", "parents": None}), "blocks"),
         ("crf", put_in("structure", value=3), "is not a structure"),
-        ("crf", put_in("features", "blocks", "label", "columns", value=5), "not those of its feat"),
-        ("crf", put_in("features", "blocks", "label", "columns", value=2**70), "number of columns"),
-        ("crf", put_in("features", "blocks", "label", "columns", value=True), "number of columns"),
-        ("crf", put_in("features", "blocks", "label", "kind", value="odd"), "KeyError: 'odd'"),
+        ("crf", put_in("features", "blocks", "label", "n_features", value=5), "not those of its"),
+        ("crf", put_in("features", "blocks", "label", "n_features", value=2**70), "number of col"),
+        ("crf", put_in("features", "blocks", "label", "n_features", value=True), "number of col"),
+        ("crf", put_in("features", "blocks", "label", "$", value="odd"), "KeyError"),
         ("crf", put_in("features", "blocks", value={}), "not those of its features"),
         ("crf", put_in("weights", "blocks", "label", value=None), "the block 'label' has no weig"),
-        ("crf", put_in("weights", "blocks", "label", "features", value=2**31 - 1), "not those of"),
+        ("crf", put_in("weights", "blocks", "label", "n_features", value=2**31 - 1), "not those"),
         ("crf", put_in("weights", "blocks", "start", "shared", value=False), "not those of"),
         ("crf", put_in("training", "history", value=[{}]), "KeyError: 'loss'"),
         ("crf", put_in("parameters", "C", value=-1), "C must be > 0"),
@@ -142,8 +143,8 @@ def put_in(*keys, value):
         ("crf", put_in("class", value="LossCurve"), "a class that structlearn does not have"),
         ("crf", put_in("class", value="Popen"), "a class that structlearn does not have"),
         ("strings", put_in("features", "blocks", "label", "separator", value=3), "not a string"),
-        ("perceptron", put_in("training", "online", "state", value="{}"), "of an online learner"),
-        ("perceptron", put_in("training", "online", "state", value="3"), "of an online learner"),
+        ("perceptron", put_in("training", "online", value={}), "of an online learner"),
+        ("perceptron", put_in("training", "online", value=3), "of an online learner"),
         ("constraints", put_in("structure", "constraints", "items", 0, "parts", "items", 0, "label",
                                value="X"), "a constraint on the label 'X', which does not exist"),
         ("hierarchy", put_in("weights", "blocks", "label", "hierarchy", "nodes", value=["a"]),

@@ -30,12 +30,31 @@ def bytes_of(tensors):
     return {name: (t.dtype, bytes(memoryview(t.data).cast("B"))) for name, t in tensors.items()}
 
 
+def arrays_of(tensors):
+    types = {"F": "f", "I": "i", "U": "u"}
+    return {
+        name[2:]: np.frombuffer(t.data, f"<{types[t.dtype[0]]}{int(t.dtype[1:]) // 8}")
+        for name, t in tensors.items()
+    }
+
+
+def rounded_by_numpy(w, precision):
+    """Return the values that a hashed table holds, zeros too, and the codes of int8."""
+    if precision != "int8":
+        return w.astype("<f4" if precision == "float32" else "<f2"), None
+    largest = max(float(np.abs(w).max()), float(np.finfo(np.float32).tiny) * 127**2)
+    number = np.rint(127.0 * np.sqrt(np.abs(w) / largest))
+    steps = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.float64)
+    codes = np.copysign(np.minimum(np.abs(steps) / 127.0, 1.0) ** 2 * largest, steps)
+    return np.copysign(number, w).astype(np.int8).view(np.uint8), codes.astype("<f4")
+
+
 def unpacked(tensors, precision):
     """Return the table, by NumPy alone."""
-    present = np.unpackbits(np.asarray(tensors["t.present"].data), bitorder="little")
-    values = np.asarray(tensors["t.values"].data)
+    parts = arrays_of(tensors)
+    present, values = np.unpackbits(parts["present"], bitorder="little"), parts["values"]
     if precision == "int8":
-        values = np.asarray(tensors["t.codes"].data)[values]
+        values = parts["codes"][values]
     table = np.zeros(len(present), np.float32)
     table[present == 1] = values
     return table
@@ -56,6 +75,12 @@ def test_hashed_tables(precision):
                 pack_table("t", w, precision)
             return
         first = pack_table("t", w, precision)
+        values, codes = rounded_by_numpy(w, precision)
+        parts = arrays_of(first)
+        assert parts["present"].tobytes() == np.packbits(values != 0, bitorder="little").tobytes()
+        assert parts["values"].tobytes() == values[values != 0].tobytes()
+        assert ("codes" in parts) == (precision == "int8")
+        assert codes is None or parts["codes"].tobytes() == codes.tobytes()
         table = unpacked(first, precision)
         if precision == "float32":
             np.testing.assert_array_equal(table, w)
@@ -95,11 +120,16 @@ def test_tables_of_features(precision):
     @example(EVEN * np.float32(65519.9 / 4.5))
     def check(w):
         first, kept = compact_tensors(Table(keys, columns, w), precision, ["t"], False)
-        parts = {name[2:]: np.asarray(t.data) for name, t in first.items()}
+        parts = arrays_of(first)
+        scale = parts["scale"][0]
+        assert np.log2(scale).is_integer() or precision == "int8"
+        held = w[w != 0].astype(np.float64) / scale
+        held = held.astype("<f2") if precision == "float16" else np.rint(held).astype(np.int8)
+        assert parts["rounded"].tobytes() == held[held != 0].tobytes()
         assert (parts["counts"] > 0).all()
         assert (parts["rounded"] != 0).all()
         assert parts["counts"].sum() == len(parts["rounded"]) == len(parts["columns"])
-        assert len(parts["keys"]) == kept["t"].sum()
+        assert len(parts["keys"]) == len(kept["t"])
         weights = (parts["rounded"].astype(np.float64) * parts["scale"]).astype(np.float32)
         table = np.zeros((len(keys), 3), np.float32)
         of = np.repeat(parts["keys"] - 3, parts["counts"]).astype(np.int64)

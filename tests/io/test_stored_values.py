@@ -19,9 +19,9 @@ from structlearn.constraints import (
     if_then,
     with_constraints,
 )
-from structlearn.estimators.stored.kinds import Unstorable
-from structlearn.estimators.stored.values import Reader, Writer
 from structlearn.losses import Hamming, LabelCost, ZeroOne
+from structlearn.models.kinds import Unstorable
+from structlearn.models.values import Reader, Writer
 from structlearn.structures import Chain, Constituency, Grammar, Graph, SemiMarkov, Tree
 from tests.io.saved_cases import GRAMMAR
 from tests.io.test_estimator_files import alike
@@ -143,16 +143,19 @@ def test_a_grammar_parses_as_before():
 )  # fmt: skip
 def test_nothing_else_is_written(value):
     writer = Writer()
-    writer.array(np.zeros(2))
-    with pytest.raises(Unstorable), writer.whole_or_nothing():
+    writer.value(np.zeros(2))
+    with writer.or_left_out("the value"):
         writer.value([np.ones(3), value])
     assert list(writer.tensors) == ["array0"]
+    assert [one.partition(" (")[0] for one in writer.left_out] == ["the value"]
+    with pytest.raises(Unstorable):
+        writer.value(value)
 
 
 @pytest.mark.parametrize(
     "stored",
     [
-        {}, {"$": "Popen", "args": "ls"}, {"$": ["array"]}, {"$": "array", "name": "array7"},
+        {"$": "Popen", "args": "ls"}, {"$": ["array"]}, {"$": "array", "name": "array7"},
         {"$": "Chain", "order": -1}, {"$": "Chain", "order": 10**9}, {"$": "Chain", "degree": 1},
         {"$": "Tree", "parents": [0, 0]}, {"$": "Tree", "parents": "x"}, {"$": "Cost"},
         {"$": "SemiMarkov", "max_length": 2**40}, {"$": "Structure"}, {"$": "estimator"},

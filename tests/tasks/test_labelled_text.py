@@ -13,7 +13,7 @@ def labelled(model, text, target, **options):
     options = {"nbest": 1, "confidence": False, "marginals": False, **options}
     labeller = _core.Labeller(
         model.core, model.format, [target], model.n_columns, options["nbest"],
-        options["confidence"], options["marginals"], False, 1.0, "_",
+        options["confidence"], options["marginals"], False, 1.0, [], "_",
     )  # fmt: skip
     return labeller.label(text.encode(), 0, 1).decode()
 

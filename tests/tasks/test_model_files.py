@@ -86,12 +86,12 @@ def test_a_loaded_model_is_the_model(tagger, saved):
 
 
 def test_names_are_those_of_the_features_with_weights(tagger):
-    """Each name is one that the extractor gives, and its weights are what explain() says."""
+    """Each name is one that the extractor gives, and its weights are those that it is scored by."""
     model = tagger.model_
     corpus = Corpus.from_sentences([[w for w, _ in s] for s in SENTENCES])
     by_name = {}
     for i in range(len(corpus)):
-        for token in model.reader(corpus).explain(i, False):
+        for token in model.core.features_of(corpus.core, i, False):
             by_name.update({name: weights for name, weights in token if any(weights)})
     keys, row_ptr, column, weights = model.unpacked()
     found = {}
@@ -401,7 +401,7 @@ def test_functions_that_templates_call_are_asked_for(tmp_path):
     with pytest.raises(ValueError, match=r"pass functions=\{'f'") as caught:
         TaggerModel.load(path)
     assert not isinstance(caught.value, FileError)
-    assert TaggerModel.load(path, {"f": str.upper}).labels == ["D", "N", "V"]
+    assert TaggerModel.load(path, functions={"f": str.upper}).labels == ["D", "N", "V"]
 
 
 def test_forged_phrases_and_vectors(tmp_path):
@@ -480,6 +480,9 @@ def test_an_order_that_no_model_has(saved, order):
         tracemalloc.stop()
 
 
+CALIBRATION = {"temperature": 2.0, "n_parts": 9, "error": 0.0, "curve": None}
+
+
 @pytest.mark.parametrize(
     "description",
     [
@@ -487,8 +490,21 @@ def test_an_order_that_no_model_has(saved, order):
         {"n_columns": 0}, {"n_columns": 1}, {"n_columns": -1}, {"n_columns": 10**8},
         {"n_columns": 10**30}, {"n_columns": "x"}, {"n_columns": None},
         {"target": -1}, {"target": 2}, {"target": 10**9}, {"target": "x"}, {"target": None},
-        {"temperature": 0}, {"temperature": -1.0}, {"temperature": float("nan")},
-        {"temperature": float("inf")}, {"temperature": "x"}, {"temperature": []},
+        *(
+            {"training": {"learner_parameters": {"temperature": given}}}
+            for given in (-1.0, float("nan"), float("inf"), "x", [], True)
+        ),
+        *(
+            {"training": {"calibration": {**CALIBRATION, **given}}}
+            for given in (
+                {"temperature": 0}, {"temperature": -1.0}, {"temperature": float("nan")},
+                {"temperature": float("inf")}, {"temperature": "x"}, {"temperature": []},
+                {"n_parts": -1}, {"n_parts": 1.5}, {"n_parts": None}, {"error": -0.1},
+                {"error": 1.1}, {"error": float("nan")}, {"curve": [1.0, 1.0]}, {"curve": 5},
+                {"curve": [-1.0, 1.0, 0.0]}, {"curve": [1.0, 1.0, float("inf")]},
+            )
+        ),
+        {"training": {"calibration": {"temperature": 1.0}}}, {"training": {"calibration": 3}},
     ],
 )  # fmt: skip
 def test_columns_and_temperatures_that_make_no_sense(saved, description):

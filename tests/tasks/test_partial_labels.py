@@ -92,22 +92,25 @@ def test_calibration(tagger):
 
 @pytest.mark.parametrize("learner", ["perceptron", "crf", "hmm"])
 def test_dev_scores(learner):
-    """The score of a pass, and the temperature, by the known labels alone."""
+    """The score of a pass, and the calibration, by the known labels alone."""
     rows, gold = hidden(TAGS[60:100])
     options = {} if learner == "hmm" else {"features": WEAK, "max_iter": 2, "n_models": 1}
     tagger = Tagger(learner=learner, **options).fit(TAGS[:60], dev=rows)
     if learner != "hmm":
         accuracy = token_accuracy(gold, tagger.predict(rows))
         assert max(r["dev_accuracy"] for r in tagger.history_) == accuracy < 1
+    pairs, best = known_pairs(gold, tagger.predict(rows)), tagger.temperature_
+    assert tagger.calibration_.n_parts == len(pairs) < sum(map(len, rows))
+    if learner != "perceptron":
+        assert best == 1.0
+        return
     loss = {}
-    best = tagger.model_.temperature
     for factor in (0.8, 1.0, 1.25):
-        tagger.model_.temperature = best * factor
+        marginals = tagger.predict_marginals(rows, temperature=best * factor)
+        given = known_pairs(gold, marginals), known_pairs(gold, tagger.predict(rows))
         loss[factor] = -sum(
-            math.log(m[label])
-            for p, row in zip(tagger.predict_marginals(rows), gold, strict=True)
-            for m, label in zip(p, row, strict=True)
-            if label is not None
+            math.log(max(1 / (len(pairs) + 2), p[label] if label == true else 1 - p[label]))
+            for (_, p), (true, label) in zip(*given, strict=True)
         )
     assert loss[1.0] < min(loss[0.8], loss[1.25])
 

@@ -131,8 +131,9 @@ def test_labels_and_words_are_shown_whole(labels, word):
     templates = FeatureTemplates.parse("seen(word)\nseen(word) word\nword word[1]")
     tagger = Tagger(templates, max_iter=1, n_models=1).fit(sentences)
     said = Phrases(tagger.model_.templates)
-    reader = tagger.model_.reader(Corpus.from_sentences([[word, "x y"]]))
-    assert {said(name) for name, _ in reader.explain(0, False)[0]} == {
+    corpus = Corpus.from_sentences([[word, "x y"]])
+    first, _ = tagger.model_.core.features_of(corpus.core, 0, False)
+    assert {said(name) for name, _ in first} == {
         f"the word was seen as {listed}",
         f'the word was seen as {listed} and the word is "{word}"',
         f'the word is "{word}" and the word after is "x y"',

@@ -2,14 +2,17 @@
 // NumPy: numbers come and go as lists and buffers.
 #include "bindings/models/inputs.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
+#include "models/masked.hpp"
 #include "models/queries.hpp"
 #include "numeric/grain.hpp"
 
@@ -33,8 +36,8 @@ void for_inputs(const PyInputs& self, Purpose purpose, std::size_t threads, Body
   });
 }
 
-void check_legal(double value, std::size_t input) {
-  if (value == kMinusInfinity) {
+void check_legal(const Reader& reader, double value, std::size_t input) {
+  if (value == kMinusInfinity && !reader.makeshift()) {
     throw Infeasible("input " + std::to_string(input) + ": no legal output is left");
   }
 }
@@ -58,7 +61,7 @@ nb::tuple solve(const PyInputs& self, std::size_t threads) {
   std::vector<std::uint8_t> exact(n);
   for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     const Solved solved = best(reader, s, y[i]);
-    check_legal(solved.value, i);
+    check_legal(reader, solved.value, i);
     value[i] = solved.value;
     exact[i] = solved.exact;
   });
@@ -75,7 +78,7 @@ std::vector<Ranked> kbest_of_all(const PyInputs& self, std::size_t n, std::size_
   std::vector<Ranked> ranked(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     ranked[i] = kbest(reader, s, n);
-    check_legal(ranked[i].empty() ? kMinusInfinity : 0.0, i);
+    check_legal(reader, ranked[i].empty() ? kMinusInfinity : 0.0, i);
   });
   return ranked;
 }
@@ -92,11 +95,13 @@ nb::list marginals_of_all(const PyInputs& self, double temperature, double least
   std::vector<Likely> likely(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
-    check_legal(marginals(reader, s, temperature, p), i);
-    const std::size_t outcomes = s.layout.block[0].outcomes;
+    const double value = marginals(reader, s, temperature, p);
+    check_legal(reader, value, i);
+    if (value == kMinusInfinity) return;
+    const std::size_t names = reader.names(s);
     for (std::size_t j = 0; j < p.size(); ++j) {
-      if (p[j] < least || !s.structure->reads(s.layout, 0, j / outcomes)) continue;
-      likely[i].parts.push_back(reader.part(j / outcomes, j % outcomes));
+      if (p[j] < least || !s.structure->reads(s.layout, 0, j / names)) continue;
+      likely[i].parts.push_back(reader.part(j / names, j % names));
       likely[i].p.push_back(std::min(1.0, p[j]));
     }
   });
@@ -113,7 +118,7 @@ std::vector<std::vector<Output>> samples(const PyInputs& self, std::size_t n, do
   std::vector<std::vector<Output>> drawn(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     drawn[i] = sample(reader, s, temperature, n, seed + i);
-    check_legal(drawn[i].size() < n ? kMinusInfinity : 0.0, i);
+    check_legal(reader, drawn[i].size() < n ? kMinusInfinity : 0.0, i);
   });
   return drawn;
 }
@@ -122,18 +127,20 @@ std::vector<double> entropies(const PyInputs& self, double temperature, std::siz
   check_temperature(temperature);
   std::vector<double> nats(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
-    nats[i] = entropy(reader, s, temperature);
+    const Entropy found = entropy(reader, s, temperature);
+    check_legal(reader, found.log_sum, i);
+    nats[i] = found.value;
   });
   return nats;
 }
 
+// -inf where no output is legal.
 std::vector<double> log_partitions(const PyInputs& self, double temperature, std::size_t threads) {
   check_temperature(temperature);
   std::vector<double> sums(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
     sums[i] = marginals(reader, s, temperature, p);
-    check_legal(sums[i], i);
   });
   return sums;
 }
@@ -158,7 +165,7 @@ std::vector<std::vector<double>> certainties_of_all(const PyInputs& self,
   std::vector<std::vector<double>> probability(outputs.size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     std::vector<double> p;
-    check_legal(marginals(reader, s, temperature, p), i);
+    check_legal(reader, marginals(reader, s, temperature, p), i);
     probability[i] = certainties(reader, s, outputs[i], p);
   });
   return probability;
@@ -188,9 +195,31 @@ nb::list scores_of(const PyInputs& self, std::size_t input) {
   return blocks;
 }
 
+// The same inputs without some parts: begin, end, label (-1: any) of each, by input.
+PyInputs without(nb::object self,
+                 const std::vector<std::vector<std::array<std::int32_t, 3>>>& forbidden) {
+  Forbidden parts;
+  for (const auto& row : forbidden) {
+    parts.emplace_back();
+    for (const auto& [begin, end, label] : row) parts.back().push_back({begin, end, label});
+  }
+  const auto& inputs = *nb::cast<const PyInputs&>(self).inputs;
+  return {self, std::make_unique<MaskedInputs>(inputs, std::move(parts))};
+}
+
 }  // namespace
 
 void bind_inputs(nb::module_& m) {
+  // What there is no algorithm for is CapabilityError in Python.
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Incapable& error) {
+      const nb::object kind =
+          nb::module_::import_("structlearn.exceptions").attr("CapabilityError");
+      PyErr_SetString(kind.ptr(), error.what());
+    }
+  });
   nb::class_<PyInputs>(m, "Inputs")
       .def("__len__", [](const PyInputs& self) { return self.inputs->size(); })
       .def("solve", &solve, nb::arg("threads") = 1)
@@ -205,7 +234,8 @@ void bind_inputs(nb::module_& m) {
       .def("certainties", &certainties_of_all, nb::arg("outputs"), nb::arg("temperature"),
            nb::arg("threads") = 1)
       .def("rivals", &rivals_of_all, nb::arg("threads") = 1)
-      .def("scores", &scores_of, nb::arg("input"));
+      .def("scores", &scores_of, nb::arg("input"))
+      .def("without", &without, nb::arg("forbidden"));
 }
 
 }  // namespace structlearn::python

@@ -1,5 +1,9 @@
 // The structures of the core, with the names of their score blocks.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -74,14 +78,8 @@ NativeStructure make_tree(Input<std::int64_t, nb::ndim<1>> parents) {
           {parents.data(), parents.data() + parents.size()}};
 }
 
-using Indices = Input<std::uint32_t, nb::ndim<1>>;
-std::vector<std::uint32_t> to_vector(const Indices& a) {
-  return {a.data(), a.data() + a.size()};
-}
-
 NativeStructure make_grammar_trees(std::size_t symbols, Input<std::uint32_t, nb::ndim<2>> binary,
-                                   Input<std::uint32_t, nb::ndim<2>> unary, Indices chain_ptr,
-                                   Indices chain_rule) {
+                                   Input<std::uint32_t, nb::ndim<2>> unary, std::size_t max_chain) {
   Grammar grammar;
   grammar.symbols = symbols;
   if (binary.shape(1) != 3 || unary.shape(1) != 2) {
@@ -93,8 +91,7 @@ NativeStructure make_grammar_trees(std::size_t symbols, Input<std::uint32_t, nb:
   grammar.unary.resize(unary.shape(0));
   std::copy(unary.data(), unary.data() + unary.size(),
             grammar.unary.empty() ? nullptr : grammar.unary[0].data());
-  grammar.chain_ptr = to_vector(chain_ptr);
-  grammar.chain_rule = to_vector(chain_rule);
+  grammar.close(max_chain);
   return {std::make_shared<GrammarTrees>(std::move(grammar)),
           {{"word", GrammarTrees::kWord, 1, false, true},
            {"span", GrammarTrees::kSpan, 1, false, true, kEveryEnd},
@@ -102,6 +99,22 @@ NativeStructure make_grammar_trees(std::size_t symbols, Input<std::uint32_t, nb:
            {"unary", GrammarTrees::kUnary, 1, true, false},
            {"root", GrammarTrees::kRoot, 1, true, false}},
           OutputKind::kSpans};
+}
+
+// The chains of unary rules as the numbers of their rules, bottom up.
+std::vector<std::vector<std::uint32_t>> unary_chains(
+    std::size_t symbols, const std::vector<std::array<std::uint32_t, 2>>& unary,
+    std::size_t max_chain) {
+  Grammar grammar;
+  grammar.symbols = symbols;
+  grammar.unary = unary;
+  grammar.close(max_chain);
+  std::vector<std::vector<std::uint32_t>> chains;
+  for (std::size_t c = 0; c + 1 < grammar.chain_ptr.size(); ++c) {
+    chains.emplace_back(grammar.chain_rule.begin() + grammar.chain_ptr[c],
+                        grammar.chain_rule.begin() + grammar.chain_ptr[c + 1]);
+  }
+  return chains;
 }
 
 }  // namespace
@@ -114,7 +127,8 @@ void bind_kinds(nb::module_& m) {
   m.def("spanning_tree", &make_spanning_tree, nb::arg("edges"));
   m.def("constituency", &make_constituency);
   m.def("grammar_trees", &make_grammar_trees, nb::arg("symbols"), nb::arg("binary"),
-        nb::arg("unary"), nb::arg("chain_ptr"), nb::arg("chain_rule"));
+        nb::arg("unary"), nb::arg("max_chain"));
+  m.def("unary_chains", &unary_chains, nb::arg("symbols"), nb::arg("unary"), nb::arg("max_chain"));
   m.def("tree", &make_tree, nb::arg("parents"));
 }
 

@@ -1,6 +1,6 @@
 // Names of features to column numbers: lists of strings and dictionaries, as users have them, read
 // in one pass. Whatever is not of the plain types below is left to Python, which knows all kinds of
-// tokens and says what is wrong with others.
+// tokens and says what is wrong with others. Nothing here needs NumPy: arrays go as buffers.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
 #include "text/strings.hpp"
 
 namespace structlearn::python {
@@ -63,14 +64,14 @@ class NameTable {
   }
 
   // The columns of names, new ones for new names, or -1 where nothing is to be learned.
-  nb::object columns(nb::list names, bool learn) {
+  nb::bytes columns(nb::list names, bool learn) {
     Reading reading(*this, learn, "");
     for (nb::handle name : names) {
       if (!PyUnicode_Check(name.ptr())) throw nb::type_error("a name is a string");
       reading.add(name.ptr(), nullptr);
     }
     reading.settle();
-    return nb::cast(to_numpy(std::move(reading.ids)));
+    return to_bytes(reading.ids);
   }
 
   // Examples with all their tokens: (site_ptr, number of features of each token, columns, values or
@@ -99,10 +100,9 @@ class NameTable {
         if (!std::isfinite(x)) return undone(known);  // Python says where it is
         ones = ones && x == 1.0;
       }
-      if (!ones) values = nb::cast(to_numpy(std::move(reading.values)));
+      if (!ones) values = to_bytes(reading.values);
     }
-    return nb::make_tuple(to_numpy(std::move(site_ptr)), to_numpy(std::move(lengths)),
-                          to_numpy(std::move(reading.ids)), values);
+    return nb::make_tuple(to_bytes(site_ptr), to_bytes(lengths), to_bytes(reading.ids), values);
   }
 
  private:

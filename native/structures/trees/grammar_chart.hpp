@@ -15,7 +15,7 @@ enum class GrammarScratch { kBase, kTop, kMass };
 
 class GrammarChart {
  public:
-  std::size_t n, m, R;
+  std::size_t n, m, R, N;  // words, ends, symbols, names
 
   // eps = 0: maxima; above it eps log sum exp(score / eps). In a workspace's kBase and kTop.
   GrammarChart(const GrammarTrees& trees, const Layout& layout, const Scores& scores, double eps,
@@ -23,10 +23,11 @@ class GrammarChart {
       : n(layout.block[GrammarTrees::kWord].sites),
         m(n + 1),
         R(trees.grammar().symbols),
+        N(trees.grammar().names),
         trees_(trees),
         g_(trees.grammar()),
         word_(scores.block[GrammarTrees::kWord]),
-        span_(scores.block[GrammarTrees::kSpan]),
+        span_(read_spans(layout, scores)),
         binary_(scores.block[GrammarTrees::kBinary]),
         unary_(scores.block[GrammarTrees::kUnary]),
         root_(scores.block[GrammarTrees::kRoot]),
@@ -90,9 +91,7 @@ class GrammarChart {
         const std::uint32_t c = order[at];
         double x = from[b] + chain_score_[c];
         if (span_) {
-          for (std::size_t r = g_.chain_ptr[c]; r < g_.chain_ptr[c + 1]; ++r) {
-            x += at_span(i, j, g_.unary[g_.chain_rule[r]][0]);
-          }
+          for (const std::uint32_t name : trees_.added(c)) x += span_[(i * m + j) * N + name];
         }
         if (x > kMinusInfinity) f(c, x);
       }
@@ -121,8 +120,16 @@ class GrammarChart {
   bool coarse() const { return size_ > 1e6 * eps_; }
 
  private:
+  // The scores of spans; null if all are 0.
+  static const double* read_spans(const Layout& layout, const Scores& scores) {
+    const double* span = scores.block[GrammarTrees::kSpan];
+    const std::size_t size = layout.block[GrammarTrees::kSpan].size();
+    const auto counts = [](double x) { return x != 0.0; };
+    return span != nullptr && std::any_of(span, span + size, counts) ? span : nullptr;
+  }
+
   double at_span(std::size_t i, std::size_t j, std::size_t a) const {
-    return span_ ? span_[(i * m + j) * R + a] : 0.0;
+    return span_ && g_.name[a] != Grammar::kNameless ? span_[(i * m + j) * N + g_.name[a]] : 0.0;
   }
 
   // out[a] = max, or log sum, over what `each` yields as (a, score).

@@ -1,6 +1,7 @@
 #include "structures/trees/grammar_trees.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -130,7 +131,57 @@ class GrammarForest {
 
 }  // namespace
 
+void Grammar::close(std::size_t most) {
+  constexpr std::size_t kMostChains = 1'000'000;
+  std::vector<std::vector<std::uint32_t>> above(symbols);  // rules by the symbol below
+  for (std::uint32_t r = 0; r < unary.size(); ++r) {
+    if (unary[r][0] == unary[r][1]) {
+      throw std::invalid_argument("unary rule " + std::to_string(r) + " leads from symbol " +
+                                  std::to_string(unary[r][0]) + " to itself");
+    }
+    if (unary[r][1] < symbols) above[unary[r][1]].push_back(r);
+  }
+  chain_ptr = {0};
+  chain_rule.clear();
+  std::size_t begin = 0;  // of the chains that are one rule shorter
+  const auto add = [&](std::span<const std::uint32_t> shorter, std::uint32_t rule) {
+    const std::vector<std::uint32_t> rules(shorter.begin(), shorter.end());
+    chain_rule.insert(chain_rule.end(), rules.begin(), rules.end());
+    chain_rule.push_back(rule);
+    chain_ptr.push_back(static_cast<std::uint32_t>(chain_rule.size()));
+    if (chain_ptr.size() - 1 > kMostChains) {
+      throw std::invalid_argument("the unary rules make more than " + std::to_string(kMostChains) +
+                                  " chains of up to " + std::to_string(most) + "; lower max_chain");
+    }
+  };
+  for (std::uint32_t r = 0; r < unary.size() && most > 0; ++r) add({}, r);
+  for (std::size_t length = 2; length <= most; ++length) {
+    const std::size_t end = chain_ptr.size() - 1;
+    if (begin == end) break;  // no symbol comes twice: chains end, however long they may be
+    for (std::size_t c = begin; c < end; ++c) {
+      const auto rules = [&] {
+        return std::span(chain_rule).subspan(chain_ptr[c], chain_ptr[c + 1] - chain_ptr[c]);
+      };
+      const std::uint32_t top = unary[rules().back()][0];
+      if (top >= symbols) continue;
+      for (const std::uint32_t r : above[top]) {
+        const bool seen = unary[rules().front()][1] == unary[r][0] ||
+                          std::any_of(rules().begin(), rules().end(), [&](std::uint32_t used) {
+                            return unary[used][0] == unary[r][0];
+                          });
+        if (!seen) add(rules(), r);
+      }
+    }
+    begin = end;
+  }
+}
+
 GrammarTrees::GrammarTrees(Grammar grammar) : grammar_(std::move(grammar)) {
+  if (grammar_.name.empty()) {
+    grammar_.names = grammar_.symbols;
+    grammar_.name.resize(grammar_.symbols);
+    std::iota(grammar_.name.begin(), grammar_.name.end(), 0u);
+  }
   const Grammar& g = grammar_;
   const auto symbol = [&](std::uint32_t a) {
     if (a >= g.symbols) {
@@ -156,6 +207,21 @@ GrammarTrees::GrammarTrees(Grammar grammar) : grammar_(std::move(grammar)) {
       }
     }
   }
+  if (g.name.size() != g.symbols) throw std::invalid_argument("symbols without a name");
+  for (const std::uint32_t name : g.name) {
+    if (name >= g.names && name != Grammar::kNameless) throw std::invalid_argument("no such name");
+  }
+  added_ptr_ = {0};
+  for (std::size_t c = 0; c + 1 < g.chain_ptr.size(); ++c) {
+    std::vector<std::uint32_t> seen{Grammar::kNameless, g.name[bottom(c)]};
+    for (std::size_t r = g.chain_ptr[c]; r < g.chain_ptr[c + 1]; ++r) {
+      const std::uint32_t name = g.name[g.unary[g.chain_rule[r]][0]];
+      if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
+      seen.push_back(name);
+      added_.push_back(name);
+    }
+    added_ptr_.push_back(static_cast<std::uint32_t>(added_.size()));
+  }
   group(
       g.binary.size(), g.symbols, [&](std::size_t i) { return g.binary[i][1]; }, by_left_,
       left_begin_);
@@ -174,9 +240,9 @@ void GrammarTrees::check(const Layout& layout) const {
     throw std::invalid_argument("word must have shape (n, " + std::to_string(R) +
                                 ") with at least one word");
   }
-  if (!fits(kSpan, n * (n + 1), R)) {
-    throw std::invalid_argument("span must have shape (n, n + 1, " + std::to_string(R) +
-                                ") to go with word");
+  if (!fits(kSpan, n * (n + 1), grammar_.names)) {
+    throw std::invalid_argument("span must have shape (n, n + 1, " +
+                                std::to_string(grammar_.names) + ") to go with word");
   }
   if (!fits(kBinary, 1, grammar_.binary.size()) || !fits(kUnary, 1, grammar_.unary.size()) ||
       !fits(kRoot, 1, R)) {
@@ -255,7 +321,7 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
       const double* above = mass + (i * m + j) * R;
       if (std::all_of(above, above + R, [](double p) { return p == 0.0; })) continue;
       const double *base = chart.base(i, j), *tops = chart.top(i, j);
-      const std::size_t site = (i * m + j) * R;
+      const std::size_t site = (i * m + j) * chart.N;
       if (chart.coarse()) add_up_tops(i, j);
       for (std::size_t a = 0; a < R; ++a) {
         below[a] = above[a] > 0.0 && base[a] > kMinusInfinity
@@ -268,11 +334,13 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
         below[bottom(c)] += p;
         for (std::size_t r = grammar_.chain_ptr[c]; r < grammar_.chain_ptr[c + 1]; ++r) {
           add(kUnary, grammar_.chain_rule[r], p);
-          add(kSpan, site + grammar_.unary[grammar_.chain_rule[r]][0], p);
         }
+        for (const std::uint32_t name : added(c)) add(kSpan, site + name, p);
       });
       for (std::size_t a = 0; a < R; ++a) {
-        if (below[a] > 0.0) add(kSpan, site + a, below[a]);
+        if (below[a] > 0.0 && grammar_.name[a] != Grammar::kNameless) {
+          add(kSpan, site + grammar_.name[a], below[a]);
+        }
         if (j == i + 1 && below[a] > 0.0) add(kWord, i * R + a, below[a]);
       }
       if (j == i + 1) continue;
@@ -300,9 +368,9 @@ void GrammarTrees::encode(const Layout& layout, std::span<const std::int32_t> y,
   };
   walk_tree<3>(y, [&](std::size_t i, std::size_t j, const std::int32_t* row) {
     const auto x = static_cast<std::size_t>(row[0]), chain = static_cast<std::size_t>(row[1]);
-    const std::size_t site = (i * m + j) * R;
+    const std::size_t site = (i * m + j) * grammar_.names;
     std::size_t symbol = j == i + 1 ? x : grammar_.binary[x][0];
-    push(kSpan, site + symbol);
+    if (grammar_.name[symbol] != Grammar::kNameless) push(kSpan, site + grammar_.name[symbol]);
     if (j == i + 1) {
       push(kWord, i * R + symbol);
     } else {
@@ -312,7 +380,9 @@ void GrammarTrees::encode(const Layout& layout, std::span<const std::int32_t> y,
          chain && r < grammar_.chain_ptr[chain]; ++r) {
       symbol = grammar_.unary[grammar_.chain_rule[r]][0];
       push(kUnary, grammar_.chain_rule[r]);
-      push(kSpan, site + symbol);
+    }
+    if (chain) {
+      for (const std::uint32_t name : added(chain - 1)) push(kSpan, site + name);
     }
     if (i == 0 && j + 1 == m) push(kRoot, symbol);
   });

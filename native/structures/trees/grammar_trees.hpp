@@ -1,8 +1,9 @@
 // Parse trees of a context-free grammar with binary and unary rules, scored rule by rule.
 //
-// Blocks: 0 word (n sites of R: a symbol that stands for a word itself), 1 span (n * (n + 1) sites
-// of R, as in Constituency: any symbol that covers i..j), 2 binary and 3 unary (one shared site, a
-// score a rule), 4 root (one site of R: the outermost symbol). All but the first may be absent.
+// Blocks: 0 span (n * (n + 1) sites, as in Constituency, of a part a name: that any symbol of this
+// name covers i..j, once however many do), 1 word (n sites of R: a symbol that stands for a word
+// itself), 2 binary and 3 unary (one shared site, a score a rule), 4 root (one site of R: the
+// outermost symbol). All but word may be absent.
 //
 // At each span stands a symbol from a word or a binary rule, and above it a chain of unary rules in
 // which no symbol comes twice: cycles of unary rules would make infinitely many trees. The chains
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "structures/structure.hpp"
 #include "structures/trees/constituency.hpp"
@@ -28,11 +30,20 @@ struct Grammar {
   std::vector<std::array<std::uint32_t, 2>> unary;   // parent, child
   // Chain c applies the unary rules chain_rule[chain_ptr[c]..chain_ptr[c + 1]], bottom up.
   std::vector<std::uint32_t> chain_ptr, chain_rule;
+  // The name of each symbol, or kNameless, and how many there are. Without names each symbol is its
+  // own.
+  static constexpr std::uint32_t kNameless = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> name;
+  std::size_t names = 0;
+
+  // All chains of up to `most` rules in which no symbol comes twice; throws std::invalid_argument
+  // where a rule leads to itself, or chains are so many that it must be an accident.
+  void close(std::size_t most);
 };
 
 class GrammarTrees final : public Structure, public SpanOutputs {
  public:
-  static constexpr std::size_t kWord = 0, kSpan = 1, kBinary = 2, kUnary = 3, kRoot = 4;
+  static constexpr std::size_t kSpan = 0, kWord = 1, kBinary = 2, kUnary = 3, kRoot = 4;
 
   // Throws std::invalid_argument where a rule or a chain names what does not exist.
   explicit GrammarTrees(Grammar grammar);
@@ -57,6 +68,10 @@ class GrammarTrees final : public Structure, public SpanOutputs {
   // Chains that start at symbol b, likewise.
   const std::vector<std::uint32_t>& by_bottom() const { return by_bottom_; }
   const std::vector<std::uint32_t>& bottom_begin() const { return bottom_begin_; }
+  // The names that a chain adds to that of its bottom, each once.
+  std::span<const std::uint32_t> added(std::size_t c) const {
+    return {added_.data() + added_ptr_[c], added_.data() + added_ptr_[c + 1]};
+  }
   std::uint32_t bottom(std::size_t c) const {
     return grammar_.unary[grammar_.chain_rule[grammar_.chain_ptr[c]]][1];
   }
@@ -66,7 +81,7 @@ class GrammarTrees final : public Structure, public SpanOutputs {
 
  private:
   Grammar grammar_;
-  std::vector<std::uint32_t> by_left_, left_begin_, by_bottom_, bottom_begin_;
+  std::vector<std::uint32_t> by_left_, left_begin_, by_bottom_, bottom_begin_, added_ptr_, added_;
 };
 
 }  // namespace structlearn

@@ -176,6 +176,16 @@ void walk_tree_parts(std::size_t n, std::span<const std::int32_t> y, Site&& site
   }
 }
 
+// Spans as a row of (begin, end, label), and back.
+Output row_of_spans(std::span<const LabelledSpan>);
+std::vector<LabelledSpan> spans_of_row(std::span<const std::int32_t> row);
+
+// Whether these are spans of n words of which no two cross, outer before inner, left before right.
+bool nested(std::span<const LabelledSpan>, std::size_t n);
+
+// Puts outer spans before inner ones; says why they are no tree of n words, null: they are one.
+const char* tree_fault(std::vector<LabelledSpan>& spans, std::size_t n, const TreeSizes& sizes);
+
 // The output with these nested labelled spans, outer before inner; labels from 1.
 Output tree_of_spans(std::span<const LabelledSpan> spans, std::size_t n);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -52,7 +53,62 @@ void spread(const PackedWeights& packed, LargeArray<float>& out, const char* wha
   check_finite({out.data(), out.size()}, what);
 }
 
+// The bits of the values that are not 0, and these values. `encode` gives no 0 with a sign.
+template <class Value, class Encode>
+void gather(std::span<const float> weights, PackedArrays& out, Encode&& encode) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const Value value = weights[i] == 0.0f ? Value{0} : encode(weights[i]);
+    if (value == 0) continue;
+    out.present[i / 8] = static_cast<std::uint8_t>(out.present[i / 8] | 1U << i % 8);
+    std::uint8_t bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    out.values.insert(out.values.end(), bytes, bytes + sizeof value);
+  }
+}
+
 }  // namespace
+
+PackedArrays packed(std::span<const float> weights, std::size_t width) {
+  PackedArrays out;
+  out.present.assign((weights.size() + 7) / 8, 0);
+  float largest = 0.0f;
+  for (const float w : weights) largest = std::max(largest, std::abs(w));
+  switch (width) {
+    case 1: {
+      // So large that all codes are normal floats, whose roots tell them apart.
+      largest = std::max(largest, std::numeric_limits<float>::min() * 127 * 127);
+      for (int k = 0; k < 256; ++k) {
+        const int step = k < 128 ? k : k - 256;
+        const double share = std::min(std::abs(step) / 127.0, 1.0);
+        out.codes.push_back(
+            static_cast<float>(std::copysign(share * share * static_cast<double>(largest), step)));
+      }
+      gather<std::uint8_t>(weights, out, [largest](float w) {
+        const float step = std::nearbyint(127.0f * std::sqrt(std::abs(w) / largest));
+        return static_cast<std::uint8_t>(static_cast<std::int8_t>(std::copysign(step, w)));
+      });
+      break;
+    }
+    case 2:
+      if (static_cast<double>(largest) >= kHalfEnds) {
+        std::ostringstream message;
+        message << "a weight of size " << largest
+                << " is too large for float16: save with precision='float32' or 'int8'";
+        throw std::invalid_argument(message.str());
+      }
+      gather<std::uint16_t>(weights, out, [](float w) {
+        const std::uint16_t half = to_half(static_cast<double>(w));
+        return half == 0x8000U ? std::uint16_t{0} : half;
+      });
+      break;
+    case 4:
+      gather<std::uint32_t>(weights, out, [](float w) { return std::bit_cast<std::uint32_t>(w); });
+      break;
+    default:
+      throw std::invalid_argument("weights have items of an unknown size");
+  }
+  return out;
+}
 
 LargeArray<float> unpacked(const PackedWeights& packed, const char* what) {
   const std::size_t n = 8 * packed.present.size();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "numeric/large_pages.hpp"
 
@@ -22,5 +23,16 @@ struct PackedWeights {
 // number.
 LargeArray<float> unpacked(const PackedWeights&, const char* what);
 LargeArray<float> copied(std::span<const float>, const char* what);
+
+// The arrays of PackedWeights, owned.
+struct PackedArrays {
+  std::vector<std::uint8_t> present, values;
+  std::vector<float> codes;
+};
+
+// The reverse of unpacked(): those weights that are not 0 in values of `width` bytes. The codes of
+// values of one byte are ± (k/127)² of the largest weight. Throws std::invalid_argument if a weight
+// is too large for half a float.
+PackedArrays packed(std::span<const float>, std::size_t width);
 
 }  // namespace structlearn::parsing

@@ -24,7 +24,9 @@ SegmentModel::SegmentModel(std::shared_ptr<const SegmentFeatures> features, Segm
     : features_(std::move(features)), weights_(std::move(weights)) {
   const std::size_t K = weights_.labels;
   if (K == 0) throw std::invalid_argument("a model without labels");
-  if (weights_.max_length > 1000) throw std::invalid_argument("segments of more than 1000 tokens");
+  if (weights_.max_length == 0 || weights_.max_length > 1000) {
+    throw std::invalid_argument("segments of no token, or of more than 1000");
+  }
   weights_.table.check(K);
   if (weights_.start.size() != K || weights_.end.size() != K ||
       weights_.transition.size() != K * K) {
@@ -81,6 +83,14 @@ const Scored& SegmentReader::scores(std::size_t sentence, Purpose) {
   return scored_;
 }
 
+bool SegmentReader::to_structure(Output& y) const {
+  const std::size_t L = scored_.layout.block[SemiMarkov::kSegment].sites / model_.max_length();
+  if (y.size() != L || y.front() < 0) return false;
+  const std::vector<Part> segments = parts(y);
+  return std::all_of(segments.begin(), segments.end(),
+                     [this](const Part& part) { return find(part) != kNowhere; });
+}
+
 std::vector<Part> SegmentReader::parts(const Output& y) const {
   std::vector<Part> segments;
   for (std::size_t b = 0, e = 1; b < y.size(); b = e) {
@@ -102,7 +112,9 @@ std::size_t SegmentReader::find(const Part& part) const {
              label = static_cast<std::size_t>(part.label);
   const std::size_t length = static_cast<std::size_t>(part.end) - begin;
   if (part.label < 0 || label >= model_.labels() || length > model_.max_length()) return kNowhere;
-  return (begin * model_.max_length() + length - 1) * model_.labels() + label;
+  const std::size_t site = begin * model_.max_length() + length - 1;
+  if (site >= scored_.layout.block[SemiMarkov::kSegment].sites) return kNowhere;
+  return site * model_.labels() + label;
 }
 
 SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,

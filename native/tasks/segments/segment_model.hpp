@@ -52,6 +52,7 @@ class SegmentReader final : public Reader {
   SegmentExtractor& extractor() { return extractor_; }
 
   const Scored& scores(std::size_t sentence, Purpose) override;
+  bool to_structure(Output& y) const override;
   std::vector<Part> parts(const Output& y) const override;
   Part part(std::size_t site, std::size_t label) const override;
   std::size_t find(const Part&) const override;

@@ -15,12 +15,15 @@ TaggerReader::TaggerReader(const TaggerModel& model, const Corpus& corpus, Tagge
 const Scored& TaggerReader::scores(std::size_t sentence, Purpose) {
   const std::size_t L = corpus_.sentence(sentence + 1) - corpus_.sentence(sentence);
   score_tokens(sentence, L);
-  if (!question_.known.empty()) clamp(sentence, L);
+  const bool candidates = model_.weights().candidates > 0, clamped = !question_.known.empty();
+  const bool within = candidates && !question_.chooses;
+  if (clamped && !within) clamp(sentence, L, false);
   scored_.structure = &chain_;
   scored_.layout = {};
   scored_.scores = {};
-  if (model_.weights().candidates > 0) {
+  if (candidates) {
     arrange_candidates(L);
+    if (clamped && within) clamp(sentence, L, true);
   } else {
     arrange(L);
   }
@@ -54,12 +57,15 @@ void TaggerReader::score_tokens(std::size_t sentence, std::size_t L) {
   add_scores(weights.pair, keys_, slots_, K * K, pairs_.data());
 }
 
-void TaggerReader::clamp(std::size_t sentence, std::size_t L) {
-  const std::size_t K = model_.labels(), begin = corpus_.sentence(sentence);
+void TaggerReader::clamp(std::size_t sentence, std::size_t L, bool candidates) {
+  const std::size_t begin = corpus_.sentence(sentence);
+  const std::size_t width = candidates ? model_.weights().candidates : model_.labels();
+  double* theta = candidates ? scored_.parts : theta_.data();
   for (std::size_t t = 0; t < L; ++t) {
     const std::int32_t known = question_.known[begin + t];
-    for (std::size_t k = 0; k < K && known >= 0; ++k) {
-      if (question_.name_of[k] != known) theta_[t * K + k] = kMinusInfinity;
+    for (std::size_t k = 0; k < width && known != -1; ++k) {
+      const std::size_t label = candidates ? static_cast<std::size_t>(this->label(t, k)) : k;
+      if (question_.name_of[label] != known) theta[t * width + k] = kMinusInfinity;
     }
   }
 }
@@ -183,12 +189,13 @@ void TaggerReader::to_model(Output& y) const {
 }
 
 bool TaggerReader::to_structure(Output& y) const {
+  if (y.size() != scored_.layout.block[Chain::kLabel].sites) return false;
   for (std::size_t t = 0; t < y.size(); ++t) {
     const std::size_t k = outcome(t, y[t]);
     if (k == kNowhere) return false;
     y[t] = static_cast<std::int32_t>(k);
   }
-  return y.size() == scored_.layout.block[Chain::kLabel].sites;
+  return true;
 }
 
 std::vector<Part> TaggerReader::parts(const Output& y) const {
@@ -207,6 +214,7 @@ Part TaggerReader::part(std::size_t token, std::size_t outcome) const {
 
 std::size_t TaggerReader::find(const Part& part) const {
   const auto token = static_cast<std::size_t>(part.begin);
+  if (token >= scored_.layout.block[Chain::kLabel].sites) return kNowhere;
   const std::size_t k = outcome(token, part.label);
   return k == kNowhere ? k : token * scored_.layout.block[Chain::kLabel].outcomes + k;
 }

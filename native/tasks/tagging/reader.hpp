@@ -16,7 +16,10 @@ namespace structlearn::text {
 // What is asked of a tagger besides its weights. Borrowed.
 struct TaggerQuestion {
   std::span<const std::int32_t> name_of;  // of each label; labels of one name are written alike
-  std::span<const std::int32_t> known;    // the name of each token, -1: open; empty: all are open
+  // The name of each token, -1: open, -2: one that the model does not have; empty: all are open.
+  std::span<const std::int32_t> known;
+  // Whether what is known chooses the candidates too, or only among those that the model has.
+  bool chooses = true;
 };
 
 class TaggerReader final : public Reader {
@@ -38,7 +41,8 @@ class TaggerReader final : public Reader {
 
  private:
   void score_tokens(std::size_t sentence, std::size_t L);
-  void clamp(std::size_t sentence, std::size_t L);
+  // Forbids what is known to be otherwise, in the scores of all labels or of the candidates.
+  void clamp(std::size_t sentence, std::size_t L, bool candidates);
   void arrange(std::size_t L);
   void arrange_candidates(std::size_t L);
   // The label of an outcome; -1 and more than there are labels are none.

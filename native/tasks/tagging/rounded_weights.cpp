@@ -34,7 +34,55 @@ void check_keys(const RoundedWeights& given) {
   }
 }
 
+double largest_size(std::span<const double> weights) {
+  double largest = 0.0;
+  for (const double w : weights) largest = std::max(largest, std::abs(w));
+  return largest;
+}
+
+void append_half(std::uint16_t half, std::vector<std::uint8_t>& out) {
+  out.push_back(static_cast<std::uint8_t>(half));
+  out.push_back(static_cast<std::uint8_t>(half >> 8));
+}
+
 }  // namespace
+
+CompactWeights compacted(const UnpackedWeights& given, bool hashed, std::size_t value_width) {
+  CompactWeights out;
+  const double largest = largest_size(given.weight);
+  const bool halves = value_width == 2;
+  if (halves) {
+    while (largest / out.scale >= kHalfEnds) out.scale *= 2.0;
+  } else if (largest > 0.0) {
+    out.scale = largest / 127;
+  }
+  for (std::size_t f = 0; f + 1 < given.row_ptr.size(); ++f) {
+    std::size_t count = 0;
+    for (std::uint32_t q = given.row_ptr[f]; q < given.row_ptr[f + 1]; ++q) {
+      const double w = given.weight[q] / out.scale;
+      if (halves) {
+        const std::uint16_t half = to_half(w);
+        if ((half & 0x7FFFU) == 0) continue;
+        append_half(half, out.values);
+      } else {
+        const double steps = std::nearbyint(w);
+        if (steps == 0.0) continue;
+        out.values.push_back(static_cast<std::uint8_t>(static_cast<std::int8_t>(steps)));
+      }
+      out.columns.push_back(given.column[q]);
+      ++count;
+    }
+    if (count == 0 && !hashed) continue;
+    if (count > std::numeric_limits<std::uint16_t>::max()) {
+      throw std::invalid_argument(
+          "a feature with more than 65,535 weights: use precision='float32'");
+    }
+    out.keys.push_back(given.keys[f]);
+    out.counts.push_back(static_cast<std::uint16_t>(count));
+    out.kept.push_back(static_cast<std::uint32_t>(f));
+  }
+  return out;
+}
 
 WeightArrays expanded(const RoundedWeights& given, std::size_t outcomes) {
   if ((given.column_width != 2 && given.column_width != 4) ||

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "tasks/tagging/weight_table.hpp"
 
@@ -22,5 +23,20 @@ struct RoundedWeights {
 
 // The table that looks them up. Throws std::invalid_argument where they do not fit together.
 WeightArrays expanded(const RoundedWeights&, std::size_t outcomes);
+
+// The arrays of RoundedWeights, owned, of the weights that rounding does not make 0.
+struct CompactWeights {
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint16_t> counts;
+  std::vector<std::uint32_t> columns;
+  std::vector<std::uint8_t> values;
+  double scale = 1.0;
+  std::vector<std::uint32_t> kept;  // numbers of the features that they hold: those with weights,
+                                    // and all if they are hashed
+};
+
+// Rounds to halves (a `value_width` of 2), of which the largest is finite, or to 255 steps (1).
+// Throws std::invalid_argument if a feature has more weights than can be counted.
+CompactWeights compacted(const UnpackedWeights&, bool hashed, std::size_t value_width);
 
 }  // namespace structlearn::text

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import CheckpointWarning, FileError
-from ..io.arrays import array_of, tensor_of
 from ..io.container import kind_of_file, read_container, write_container
 from ..learners.base import Progress, Settings, Snapshot
+from ..models.values import Reader, Writer
 from ..problem import Problem
 from ..problem.digest import problem_digest
 
@@ -121,7 +121,9 @@ class Checkpoint:
         known = len(self._progress.records)
         try:
             yield
-        except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
+        except (
+            ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError
+        ) as error:  # fmt: skip
             if self._progress.saved is None or len(self._progress.records) > known:
                 raise
             raise FileError(
@@ -158,20 +160,17 @@ class Checkpoint:
         kept = state()
         if kept is None:
             return
-        from ..learners.snapshot import pack
-
-        text, arrays = pack([kept, watching])
-        records, _ = pack(self._progress.records[:done])
+        writer = Writer()
         description = {
             "kind": "checkpoint",
             "belongs_to": self._belongs_to,
-            "records": json.loads(records),
+            "records": writer.value(self._progress.records[:done]),
             "seconds": self._progress.seconds,
-            "state": text,
+            "state": writer.value(kept),
+            "watching": writer.value(watching),
         }
-        tensors = {f"array{i}": tensor_of(array) for i, array in enumerate(arrays)}
         try:
-            write_container(self.path, description, tensors)
+            write_container(self.path, description, writer.tensors)
         except FileError as error:  # a full disk, say: what was learned is worth more than the file
             warnings.warn(
                 f"no checkpoint after iteration {done}: {error}; training continues",
@@ -187,18 +186,17 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, Any], list[Any], list[An
         description, tensors = read_container(path, "checkpoint")
         if description.get("kind") != "checkpoint":
             raise FileError(path, f"{kind_of_file(description)}, not a checkpoint")
-        arrays = [array_of(tensors[f"array{i}"]) for i in range(len(tensors))]
-        from ..learners.snapshot import unpack
-
-        state, watching = unpack(description["state"], arrays)
-        whose, records = description["belongs_to"], description["records"]
-        seconds = float(description["seconds"])
+        reader = Reader(path, tensors)
+        names = ("state", "watching", "records")
+        state, watching, records = (reader.value(description[name]) for name in names)
+        whose, seconds = description["belongs_to"], float(description["seconds"])
         plain = isinstance(whose, dict) and isinstance(state, dict) and isinstance(watching, list)
         listed = isinstance(records, list) and all(
             isinstance(r, dict) and "loss" in r for r in records
         )
         if not (plain and listed):
             raise ValueError("its parts are inconsistent")
+        reader.finish()
     except FileError as error:
         raise FileError(path, f"{error.reason}; delete the file to start again") from None
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -216,13 +214,11 @@ def identity(
     represented by a digest.
     """
     digest = hashlib.blake2b(problem_digest(problem).encode(), digest_size=_DIGEST)
-    from ..learners.snapshot import pack
-
-    text, arrays = pack(start)
-    digest.update(text.encode())
-    for array in arrays:
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(tensor_of(array).data)
+    writer = Writer()
+    digest.update(json.dumps(writer.value(start)).encode())
+    for tensor in writer.tensors.values():
+        digest.update(f"{tensor.dtype}{tensor.shape}".encode())
+        digest.update(tensor.data)
     return {
         "solver": solver,
         **vars(settings),

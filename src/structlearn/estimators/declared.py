@@ -82,14 +82,9 @@ class Parameters:
         return found
 
     def _restore(self, training: Mapping[str, Any]) -> None:
-        """Set the parameters that a model file has kept; older files have none."""
-        stored = training.get("parameters")
-        if not isinstance(stored, Mapping):
-            return
-        for name in self._parameter_names():
-            value = stored.get(name)
-            known = name in stored and name not in _PASSING
-            if known and _is_plain(value):
+        """Set the parameters that a model file has kept."""
+        for name, value in training["parameters"].items():
+            if name in self._parameter_names() and name not in _PASSING and _is_plain(value):
                 setattr(self, name, value)
 
 

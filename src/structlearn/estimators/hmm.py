@@ -17,14 +17,7 @@ from ..structures.chains.chain import Chain
 from ..threads import n_threads
 from .array_model import ArrayModel
 from .columns import Columns, read_tables
-from .emissions import (
-    CategoricalEmissions,
-    GaussianEmissions,
-    Moments,
-    WordCounts,
-    log,
-    smooth,
-)
+from .emissions import GaussianEmissions, Moments
 from .observations import Reader, TokenReader, VectorReader, has_vectors
 from .outputs import (
     as_outputs,
@@ -35,11 +28,15 @@ from .outputs import (
     sort_classes,
     with_present,
 )
+from .word_emissions import CategoricalEmissions, WordCounts
 
 __all__ = ["HMM"]
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+
+#: Keeps logarithms finite where a product of tiny probabilities underflows.
+_SMALLEST = 1e-300
 
 
 class HMM(ArrayModel):
@@ -73,7 +70,7 @@ class HMM(ArrayModel):
         What a label emits: strings, or vectors. "auto" looks at X.
     word_alpha : float, default=0.3
         Imaginary observations for each word. This and the next two:
-        :class:`~structlearn.estimators.emissions.CategoricalEmissions`.
+        :class:`~structlearn.estimators.word_emissions.CategoricalEmissions`.
     suffix_length : int, default=8
         Unknown words go by capitalisation and up to this many last letters. 0: strings are mere
         symbols, whose case and spelling tell nothing.
@@ -278,23 +275,20 @@ class HMM(ArrayModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
-        from .stored.hidden_markov import write_emissions, write_labels
-        from .stored.models import write_calibration
+    def _learned(self, writer: Any) -> dict[str, Any]:
+        from .stored.hidden_markov import write_hmm
 
-        learned = write_labels(self, writer)
-        learned["calibration"] = write_calibration(self)
-        return {**learned, "emissions": write_emissions(self, writer)}, []
+        return write_hmm(self, writer)
 
-    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+    def _relearn(self, d: dict[str, Any], reader: Any) -> None:
         from .stored.hidden_markov import read_emissions, read_labels
         from .stored.models import read_calibration
 
-        found = read_labels(description, reader)
+        found = read_labels(d, reader)
         counts = _LabelCounts(found["windows"], found["initial"], found["last"])
         scores = (found["blocks"], found["transition"])
-        emissions = read_emissions(description["emissions"], len(found["classes"]), reader)
-        calibration = read_calibration(description["calibration"])
+        emissions = read_emissions(reader.value(d["emissions"]), len(found["classes"]))
+        calibration = read_calibration(reader.value(d["calibration"]))
         self._hold(found["classes"], counts, scores, *emissions)
         self._keep_calibration(calibration)
 
@@ -421,24 +415,37 @@ class _LabelCounts:
     def scores(self, alpha: float) -> tuple[dict[str, Array], Array]:
         """Return the score blocks of the chain, and log P(label | the labels before)."""
         n_labels = len(self.last)
-        anywhere = [smooth(self.windows[0], np.full(n_labels, 1.0 / n_labels), alpha)]
+        anywhere = [_smooth(self.windows[0], np.full(n_labels, 1.0 / n_labels), alpha)]
         for counts in self.windows[1:]:
-            anywhere.append(smooth(counts, anywhere[-1], alpha))
+            anywhere.append(_smooth(counts, anywhere[-1], alpha))
         first = [
-            smooth(counts, coarser, alpha)
+            _smooth(counts, coarser, alpha)
             for counts, coarser in zip(self.initial, anywhere, strict=False)
         ]
         # Going on, and ending: two outcomes of each label.
         leaving = np.stack([self.windows[0] - self.last, self.last], axis=-1)
         shares = np.array([n_labels, 1.0]) / (n_labels + 1.0)
-        leave = smooth(leaving, smooth(leaving.sum(axis=0), shares, alpha), alpha)
-        go_on = log(leave[:, :1])
-        transition = go_on + log(anywhere[-1])
-        blocks = {"start": log(first[0]), "end": log(leave[:, 1])}
+        leave = _smooth(leaving, _smooth(leaving.sum(axis=0), shares, alpha), alpha)
+        go_on = _log(leave[:, :1])
+        transition = go_on + _log(anywhere[-1])
+        blocks = {"start": _log(first[0]), "end": _log(leave[:, 1])}
         # A chain adds up its tables of all orders, so each holds what it adds to the one below.
         below: Any = 0.0
         for j, table in enumerate(first[1:], start=1):
-            blocks[f"transition{j}"] = go_on + log(table) - below
-            below = go_on + log(table)
+            blocks[f"transition{j}"] = go_on + _log(table) - below
+            below = go_on + _log(table)
         blocks["transition"] = transition - below
         return blocks, transition
+
+
+def _log(p: Array) -> Array:
+    """Return log p, finite for p = 0."""
+    result: Array = np.log(np.maximum(p, _SMALLEST))
+    return result
+
+
+def _smooth(counts: Array, coarser: Array, strength: float) -> Array:
+    """Return (c + α·coarser) / (Σ c + α) along the last axis."""
+    total = counts.sum(axis=-1, keepdims=True)
+    result: Array = (counts + strength * coarser) / (total + strength)
+    return result

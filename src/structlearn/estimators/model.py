@@ -434,11 +434,11 @@ class StructuredModel(ArrayModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+    def _learned(self, writer: Any) -> dict[str, Any]:
         return write_model(self, writer)
 
-    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
-        read_model(self, description, reader)
+    def _relearn(self, d: dict[str, Any], reader: Any) -> None:
+        read_model(self, d, reader)
 
     # -- preparing ------------------------------------------------------------------------------
 

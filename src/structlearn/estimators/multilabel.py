@@ -129,15 +129,15 @@ class MultiLabelClassifier(
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+    def _learned(self, writer: Any) -> dict[str, Any]:
         from .stored.multi_label import write_classifier
 
         return write_classifier(self, writer)
 
-    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+    def _relearn(self, d: dict[str, Any], reader: Any) -> None:
         from .stored.multi_label import read_classifier
 
-        read_classifier(self, description, reader)
+        read_classifier(self, d, reader)
 
     def _check_parameters(self) -> None:
         if not (self.estimator is None or isinstance(self.estimator, StructuredModel)):

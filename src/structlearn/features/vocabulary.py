@@ -50,17 +50,24 @@ class Vocabulary:
             never learned, the values None where all are 1. None, and nothing is learned, where a
             token is of another kind.
         """
-        return self._table.read(examples, learn, separator)
+        buffers = self._table.read(examples, learn, separator)
+        if buffers is None:
+            return None
+        site_ptr, lengths, columns, values = buffers
+        return (
+            np.frombuffer(site_ptr, np.int64),
+            np.frombuffer(lengths, np.int64),
+            np.frombuffer(columns, np.int32),
+            None if values is None else np.frombuffer(values),
+        )
 
     def learn(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """Return the columns of the names; new ones get new columns."""
-        found: npt.NDArray[np.int32] = self._table.columns(list(names), True)
-        return found
+        return np.frombuffer(self._table.columns(list(names), True), np.int32)
 
     def look_up(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """Return the columns of the names, −1 for those never learned."""
-        found: npt.NDArray[np.int32] = self._table.columns(list(names), False)
-        return found
+        return np.frombuffer(self._table.columns(list(names), False), np.int32)
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Drop columns; return the new number of each old one, −1 for the dropped."""

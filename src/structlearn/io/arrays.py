@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .container import Tensor
 
-__all__ = ["array_of", "tensor_of"]
+__all__ = ["array_of", "checked_array", "checked_numbers", "tensor_of"]
 
 #: Type of NumPy's, little-endian -> its name in a file.
 _NAMES = {
@@ -44,3 +44,21 @@ def array_of(tensor: Tensor) -> npt.NDArray[Any]:
         raise ValueError("a boolean array has values other than 0 and 1")
     array = flat.view(dtype).astype(dtype.newbyteorder("="))  # a copy
     return array if tensor.shape is None else array.reshape(tensor.shape)
+
+
+def checked_array(value: Any, what: str, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """Return a value that was read if it is an array of this type and shape, −1 for any length."""
+    if not isinstance(value, np.ndarray) or value.dtype != dtype:
+        raise ValueError(f"{what} is not an array of {np.dtype(dtype)}")
+    alike = len(shape) == value.ndim
+    if not alike or any(n not in (-1, m) for n, m in zip(shape, value.shape, strict=True)):
+        raise ValueError(f"{what} has the shape {value.shape}, not {shape}")
+    return value
+
+
+def checked_numbers(value: Any, what: str, shape: tuple[int, ...], least: float = -np.inf) -> Any:
+    """Return a value that was read if it is an array of finite floats, none below ``least``."""
+    array = checked_array(value, what, np.float64, shape)
+    if not np.isfinite(array).all() or array.min(initial=0.0) < least:
+        raise ValueError(f"{what} has invalid values")
+    return array

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 FORMAT = "structlearn"
-VERSION = 1
+VERSION = 2
 _SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4}
 _SIZES.update({"F16": 2, "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1})
 _NO_CHECKSUM = "0" * 16
@@ -135,7 +135,7 @@ def read_container(
     Raises
     ------
     FileError
-        Where the file is missing, foreign, truncated, damaged or of a newer version.
+        Where the file is missing, foreign, truncated, damaged or of another version.
     """
     name = os.fspath(path)
     try:
@@ -172,8 +172,11 @@ def parse_container(
     if not ours:
         raise FileError(name, _foreign("the header was written by another program", what))
     if version != str(VERSION):
+        advice = ". Train it again, or use the version of structlearn that wrote it"
         raise FileError(
-            name, f"a {what} file of version {version!r}; this structlearn reads version {VERSION}"
+            name,
+            f"a {what} file of version {version!r}; this structlearn reads version {VERSION}"
+            + (advice if what == "model" else ""),
         )
     payload = whole[8 + length :]
     tensors = _tensors(name, header, payload, what)

@@ -7,11 +7,11 @@ is the largest step, and so the steps stay the same.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from .. import _core
 from .container import Tensor, check_dtype
-from .packed_weights import FLOAT16_ENDS
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -51,41 +51,22 @@ def compact_tensors(
     Returns
     -------
     tensors : dict of str to Tensor
-    kept : dict of str to array of bool
-        Of each table the features that they hold: those with a weight.
+    kept : dict of str to memoryview of int
+        Of each table the numbers of the features that they hold: those with a weight.
     """
-    import numpy as np
-
     tensors: dict[str, Tensor] = {}
     kept: dict[str, Any] = {}
+    halves = precision == "float16"
     for table in tables:
-        keys, row_ptr, column, weights = core.unpack(table)
-        w = np.frombuffer(weights, dtype=np.float64)
-        counts: Any = np.diff(np.frombuffer(row_ptr, dtype=np.uint32))
-        if precision == "float16":
-            dtype, scale, largest = "F16", 1.0, float(np.abs(w).max(initial=0.0))
-            while largest / scale >= FLOAT16_ENDS:
-                scale *= 2.0
-            rounded = (w / scale).astype("<f2")
-        else:
-            scale = float(np.abs(w).max() / 127) if len(w) else 1.0
-            dtype, rounded = "I8", np.rint(w / scale).astype(np.int8)
-        stays = rounded != 0
-        feature = np.repeat(np.arange(len(counts)), counts)
-        counts = np.bincount(feature[stays], minlength=len(counts))
-        kept[table] = np.full(len(counts), True) if _is_hashed(table, hashed) else counts > 0
-        keys = np.frombuffer(keys, dtype=np.uint64)[kept[table]]
-        counts = counts[kept[table]]
-        tensors[f"{table}.rounded"] = Tensor(dtype, rounded[stays])
+        keys, counts, columns, wide, rounded, scale, numbers = _core.compact_weights(
+            _is_hashed(table, hashed), halves, *core.unpack(table)
+        )
+        kept[table] = memoryview(numbers).cast("I")
+        tensors[f"{table}.rounded"] = Tensor("F16" if halves else "I8", rounded)
         tensors[f"{table}.keys"] = Tensor("U64", keys)
-        tensors[f"{table}.counts"] = Tensor("U16", np.minimum(counts, 65535).astype("<u2"))
-        column = np.frombuffer(column, dtype=np.uint32)[stays]
-        narrow = "U16" if len(column) == 0 or column.max() < 65536 else "U32"
-        wide = column.astype("<u2") if narrow == "U16" else column
-        tensors[f"{table}.columns"] = Tensor(narrow, wide)
-        tensors[f"{table}.scale"] = Tensor("F64", np.array([scale]))
-        if (counts > 65535).any():
-            raise ValueError("a feature with more than 65,535 weights: use precision='float32'")
+        tensors[f"{table}.counts"] = Tensor("U16", counts)
+        tensors[f"{table}.columns"] = Tensor("U32" if wide else "U16", columns)
+        tensors[f"{table}.scale"] = Tensor("F64", array("d", [scale]))
     return tensors, kept
 
 
@@ -97,9 +78,8 @@ def expand_tensors(
     Returns
     -------
     arrays : dict of str to buffer
-    kept : dict of str to buffer
-        Of each table the numbers, uint32, of the features that have weights, in no order: earlier
-        files hold others too.
+    kept : dict of str to memoryview of int
+        Of each table the numbers of the features that have weights, in no order.
     """
     arrays: dict[str, Any] = {}
     kept: dict[str, Any] = {}
@@ -124,5 +104,5 @@ def expand_tensors(
             n_labels**2 if table == "pair" else n_labels,
         )
         arrays.update(zip(_names(table), parts[:3], strict=True))
-        kept[table] = parts[3]
+        kept[table] = memoryview(parts[3]).cast("I")
     return arrays, kept

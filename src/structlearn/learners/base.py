@@ -311,8 +311,8 @@ class Progress:
         ----------
         state : callable, optional
             Gives all that the next iterations depend on, in a dictionary of arrays, numbers, lists,
-            dictionaries and the states of :mod:`~structlearn.learners.snapshot`. None where there
-            is no next iteration.
+            dictionaries and the states that :data:`structlearn.models.kinds.KINDS` lists. None
+            where there is no next iteration.
         lasting : bool
             ``state`` may be called at any time until the next report, and gives the same, or None
             where that is lost; otherwise it is called now or never.

@@ -39,7 +39,7 @@ from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .hinge_dual import DualState, Proven, begin, check_hinge, native_cone, prove
 
-__all__ = ["NSlack", "Round", "not_solved"]
+__all__ = ["NSlack", "Round", "checked_rounds", "not_solved"]
 
 Vector = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -85,6 +85,13 @@ class Round:
     constraints_before: int
 
 
+def checked_rounds(rounds: list[Any]) -> list[Round]:
+    """Return the rounds of a stored state, if that is what they are."""
+    if not all(isinstance(one, Round) for one in rounds):
+        raise ValueError("rounds that are none")
+    return rounds
+
+
 class NSlack:
     """The learner.
 
@@ -120,7 +127,7 @@ class NSlack:
         epsilon = self.violation_tol or 0.0
         solved = not size  # without constraints w = 0 is the solution
         cone = native_cone(problem)
-        rounds: list[Round] = [] if saved is None else saved["rounds"]
+        rounds = [] if saved is None else checked_rounds(saved["rounds"])
         try:
             for k in range(len(progress.records), s.max_iter):
                 exact = self.violation_tol is not None or state.more.get("gap") is None

@@ -38,6 +38,7 @@ structural SVMs.
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ Vector = npt.NDArray[np.float64]
 _VISIT = {"steps": 10, "inner": 0.1, "cached_share": 0.5, "patience": 5}
 #: Share of the visits that do not go by the gaps: what was solved long ago is seen again.
 _UNIFORM = 0.2
+#: Numbers that a state holds besides the weights.
+_NUMBERS = ("random", "measured", "judged", "judged_gap", "best_objective", "bound")
 #: Outputs that an example may keep.
 _MOST_OUTPUTS = 50
 #: Passes between two measurements of the gap at most.
@@ -116,6 +119,8 @@ class FrankWolfe:
                 "best_objective": np.inf,
                 "bound": -np.inf,
             }
+        if not all(isinstance(state.more[name], Real) for name in _NUMBERS):
+            raise ValueError("the state of another solver")
         w, gap, cone = state.weights, state.more["gap"], native_cone(problem)
         try:
             for k in range(len(progress.records), s.max_iter):

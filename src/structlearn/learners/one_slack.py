@@ -35,7 +35,7 @@ from .. import _core
 from ..problem import Problem
 from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
-from .cutting_planes import Round, not_solved
+from .cutting_planes import Round, checked_rounds, not_solved
 from .hinge_dual import DualState, begin, check_hinge, native_cone, prove
 from .joint_constraints import JointConstraints
 from .summed_planes import SummedPlanes
@@ -105,7 +105,7 @@ class OneSlack:
         joint = state.more["constraints"]
         joint.check()
         gaps: list[float] = state.more["gaps"]
-        rounds: list[Round] = [] if saved is None else saved["rounds"]
+        rounds = [] if saved is None else checked_rounds(saved["rounds"])
 
         def snapshot() -> dict[str, Any]:
             return {"state": replace(state, sets=sets.dump()), "rounds": rounds}

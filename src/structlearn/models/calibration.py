@@ -26,7 +26,7 @@ __all__ = ["Calibration", "calibrated_on"]
 #: The reliability error, on parts that the map was not fitted to, of a model that is calibrated.
 HONEST = 0.03
 #: Of the logarithm (base 2) of the temperature: bounds and steps of the search.
-_LOW, _HIGH, _STEPS = -4.0, 12.0, 16
+_LOW, _HIGH, _STEPS = -10.0, 12.0, 17
 #: Probabilities are moved away from 0 and 1 by this before their logarithms are taken.
 _EDGE = 1e-7
 #: Groups of parts of about the same probability that a map is fitted to, and Newton's steps.
@@ -122,28 +122,42 @@ def calibrated_on(
         return None
     correct = [bool(right[i][j]) for i, j in judged]
 
-    def probabilities(at: float) -> list[float]:
-        rows = certainties(at)
-        return [rows[i][j] for i, j in judged]
+    # Two halves, input by input: each is judged by what the other one says.
+    halves = [[k for k, (i, _) in enumerate(judged) if i % 2 == half] for half in (0, 1)]
+    asked: dict[float, list[float]] = {}
 
+    def probabilities(at: float) -> list[float]:
+        if at not in asked:
+            rows = certainties(at)
+            asked[at] = [rows[i][j] for i, j in judged]
+        return asked[at]
+
+    def loss(at: float, parts: Sequence[int]) -> float:
+        p, edge = probabilities(at), 1 / (len(parts) + 2)
+        return _log_loss((p[k] for k in parts), (correct[k] for k in parts), edge)
+
+    def fitted(at: float, parts: Sequence[int]) -> tuple[float, float, float]:
+        p = probabilities(at)
+        return _fitted_curve([(p[k], correct[k]) for k in parts])
+
+    everything = range(len(judged))
     if temperature is None:
-        temperature = _best_temperature(
-            lambda at: _log_loss(probabilities(at), correct, 1 / (len(judged) + 2))
-        )
-    p = probabilities(temperature)
-    # Two halves, input by input: each is judged by the map of the other.
-    halves = [i % 2 for i, _ in judged]
-    curves = [
-        _fitted_curve([(q, ok) for q, ok, h in zip(p, correct, halves, strict=True) if h != half])
-        for half in (0, 1)
-    ]
-    mapped = [_curved(curves[h], q) for q, h in zip(p, halves, strict=True)]
-    plain = _error(p, correct)
-    error = _error(mapped, correct)
-    if plain <= error or plain <= HONEST / 2:
-        return Calibration(temperature, len(judged), plain)
-    curve = _fitted_curve(list(zip(p, correct, strict=True)))
-    return Calibration(temperature, len(judged), error, curve)
+        temperature = _best_temperature(lambda at: loss(at, everything))
+    probabilities(temperature)  # the halves choose among those asked for
+    plain, mapped = [0.0] * len(judged), [0.0] * len(judged)
+    for mine, others in (halves, halves[::-1]):
+        # The search has been close to the best temperature of either half.
+        at = min(asked, key=lambda at: loss(at, others)) if others else temperature
+        curve = fitted(at, others)
+        for k in mine:
+            plain[k] = asked[at][k]
+            mapped[k] = _curved(curve, plain[k])
+    error = _error(plain, correct)
+    if error <= HONEST / 2 or error <= _error(mapped, correct):
+        return Calibration(temperature, len(judged), error)
+    return Calibration(
+        temperature, len(judged), _error(mapped, correct), fitted(temperature, everything)
+    )
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:
@@ -187,7 +201,9 @@ def _features(p: float) -> tuple[float, float]:
 
 def _curved(curve: tuple[float, float, float], p: float) -> float:
     x, y = _features(p)
-    return 1 / (1 + math.exp(-(curve[0] * x + curve[1] * y + curve[2])))
+    z = curve[0] * x + curve[1] * y + curve[2]
+    e = math.exp(-abs(z))  # never too large
+    return 1 / (1 + e) if z >= 0 else e / (1 + e)
 
 
 def _fitted_curve(pairs: list[tuple[float, bool]]) -> tuple[float, float, float]:
@@ -213,8 +229,21 @@ def _fitted_curve(pairs: list[tuple[float, bool]]) -> tuple[float, float, float]
 def _newton(
     groups: list[tuple[float, float, float, float]], used: tuple[int, ...]
 ) -> tuple[float, float, float]:
-    """Return the logistic regression of being right on some of the features and a constant."""
+    """Return the logistic regression of being right on some of the features and a constant.
+
+    Steps that do not lower the loss are halved: p near 1 makes features so large that a whole step
+    may leap over the minimum for ever.
+    """
     w = [1.0 if k in used and k < 2 else 0.0 for k in range(3)]
+
+    def loss(w: list[float]) -> float:
+        total = 0.5e-6 * sum(a * a for a in w)
+        for x, y, n, k in groups:
+            z = w[0] * x + w[1] * y + w[2]
+            total += n * (max(z, 0.0) + math.log1p(math.exp(-abs(z)))) - k * z
+        return total
+
+    now = loss(w)
     for _ in range(_NEWTON):
         gradient = [1e-6 * w[k] for k in used]
         hessian = [[1e-6 if a == b else 0.0 for b in used] for a in used]
@@ -228,9 +257,16 @@ def _newton(
                     hessian[a][b] += n * s * (1 - s) * f[i] * f[j]
         step = _solved(hessian, gradient)
         size = max(map(abs, step))
-        for a, i in enumerate(used):
-            w[i] -= step[a] * min(1.0, 2.0 / size if size else 1.0)
-        if size < 1e-9:
+        share = 1.0
+        while size * share >= 1e-9:
+            moved = list(w)
+            for a, i in enumerate(used):
+                moved[i] -= share * step[a]
+            if (then := loss(moved)) <= now:
+                w, now = moved, then
+                break
+            share /= 2
+        else:
             break
     return w[0], w[1], w[2]
 

@@ -45,17 +45,17 @@ class Solutions:
     ----------
     outputs : list
         As the structure has them.
-    values : sequence of float or None
-        Their scores; None: the search does not tell them.
-    exact : sequence of bool or None
-        Whether each is proven to be a best one; None: the search does not tell.
+    values : sequence of float
+        Their scores; none where the search does not tell them.
+    exact : sequence of bool
+        Whether each is proven to be a best one; none where the search does not tell.
     """
 
     def __init__(
         self,
         outputs: list[Any],
-        values: Sequence[float] | None = None,
-        exact: Sequence[bool] | None = None,
+        values: Sequence[float] = (),
+        exact: Sequence[bool] = (),
     ) -> None:
         self.outputs, self.values, self.exact = outputs, values, exact
 
@@ -140,6 +140,16 @@ class NativeInputs:
             self.core.certainties, given, temperature, threads
         )
         return probabilities
+
+    def without(self, forbidden: list[list[tuple[int, int, int]]]) -> NativeInputs:
+        """Return the same inputs without some parts.
+
+        Parameters
+        ----------
+        forbidden : list of lists of (begin, end, label)
+            Of each input; a label of −1 is any.
+        """
+        return NativeInputs(self.core.without(forbidden), self.source, self.path)
 
     def rivals(self, threads: int = 1) -> list[list[list[int]]]:
         """Return for each part of the best output the best output without it; empty: none."""

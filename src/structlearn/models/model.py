@@ -44,17 +44,33 @@ class Model:
 
         return self._ask(X, answer, self._no_output, reading)
 
-    def predict_kbest(self, X: Any, n: int = 5, **reading: Any) -> list[list[tuple[float, Any]]]:
+    def predict_kbest(
+        self, X: Any, n: int = 5, *, forbidden: Any = None, **reading: Any
+    ) -> list[list[tuple[float, Any]]]:
         """Return the n best outputs of each input as (score, output), best first.
 
         Fewer where there are no more. Where best outputs and sums live in different sets, these are
         the outputs that are summed over, and the first one may differ from :meth:`predict`.
+
+        Parameters
+        ----------
+        forbidden : list of lists of parts, optional
+            Parts that the outputs of each input must not have: (position, label) of a tagger,
+            (start, end, label) of segments and constituents, (head, word) of dependency trees,
+            words counted from 1.
         """
         from ..checks import check_whole
 
         number = check_whole("n", n, 1)
 
-        def answer(inputs: Inputs) -> list[Any]:
+        def answer(inputs: Any) -> list[Any]:
+            if forbidden is not None:
+                inputs = inputs.without(
+                    [
+                        [place for part in parts for place in self._places_of(inputs, i, part)]
+                        for i, parts in enumerate(forbidden)
+                    ]
+                )
             return [
                 [(score, self._named(inputs, i, y)) for score, y in ranked]
                 for i, ranked in enumerate(inputs.kbest(number, self.n_threads))
@@ -179,20 +195,33 @@ class Model:
     def _log_probabilities(
         self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
     ) -> list[float]:
+        y = None if y is None else list(y)
         given = None if y is None else [one for one in y if not self._is_empty(one)]
 
         def answer(inputs: Inputs) -> list[float]:
             at = self._at(temperature)
-            if given is None:
-                scores = self._best_scores(inputs, at)
-            elif len(given) == len(inputs):
-                scores = self._scores_of(inputs, given, at)
-            else:
+            if given is not None and len(given) != len(inputs):
                 raise ValueError(f"{len(given)} outputs for {len(inputs)} inputs")
-            sums = inputs.log_partition(at, self.n_threads)
-            return [min(0.0, (s - z) / at) for s, z in zip(scores, sums, strict=True)]
+            return self._log_shares(inputs, given, at)
 
-        return self._ask(X, answer, float, reading)
+        found = self._ask(X, answer, lambda: None, reading)
+        if y is not None and list(map(self._is_empty, y)) != [one is None for one in found]:
+            raise ValueError("an output without parts for an input with parts, or the reverse")
+        return [one or 0.0 for one in found]
+
+    def _log_shares(
+        self, inputs: Any, outputs: list[Any] | None, temperature: float
+    ) -> list[float]:
+        """Return the log probability of a user's output of each input; None: of the best one."""
+        sums = inputs.log_partition(temperature, self.n_threads)
+        if outputs is None:
+            scores = self._best_scores(inputs, temperature)
+        else:
+            scores = self._scores_of(inputs, outputs, temperature)
+        return [
+            s if s == -math.inf else min(0.0, (s - z) / temperature)
+            for s, z in zip(scores, sums, strict=True)
+        ]
 
     def _at(self, temperature: float | None) -> float:
         """Return the temperature that is asked for; warn if it is the model's and it has none."""
@@ -451,6 +480,12 @@ class Model:
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
         raise AssertionError
+
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        """Return (begin, end, label) of what a part of a user's stands for."""
+        from ..exceptions import CapabilityError
+
+        raise CapabilityError(f"parts of a {type(self).__name__} cannot be forbidden")
 
     def _no_output(self) -> Any:
         """Return the output of an input without parts."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ..estimators.declared import Parameters
-from ..io.container import Tensor, read_container, refused_as_file
-from ..io.stored_model import StoredModel
 from ..models.model import Model
+from ..models.storage import StoredTask
 from ..text.sources import with_empty
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -22,73 +20,31 @@ if TYPE_CHECKING:
 __all__ = ["FileTask"]
 
 
-class FileTask(Model, Parameters):
+class FileTask(StoredTask, Model, Parameters):
     """A task over files, with scikit-learn's conventions for its parameters."""
 
     features: Any
     learner: str
     n_jobs: int | None
     functions: Any
-    model_: Any
     history_: list[dict[str, Any]]
 
     #: What pages call it.
     _title: str
-    #: The class of ``model_``.
-    _model_kind: type[StoredModel]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model, all that it needs included, to one file; the same bytes if it is the
-        same model.
-        """
-        self._fitted().save(path)
 
     @classmethod
-    def load(
-        cls: type[Task],
-        path: str | os.PathLike[str],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> Task:
-        """Read a model from a file, with the parameters that it was trained with.
-
-        Parameters
-        ----------
-        functions : dict of str to callable, optional
-            What ``call(…)`` in the feature templates of taggers names: functions are not stored.
-        """
-        return cls.from_container(os.fspath(path), *read_container(path), functions)
-
-    @classmethod
-    def from_container(
-        cls: type[Task],
-        name: str,
-        description: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> Task:
-        """Return the estimator of a model file that has been read already."""
-        kind = cls._model_kind
-        model = kind.from_container(name, description, tensors, functions)
-        with refused_as_file(name):
-            task: Task = cls.from_model(model)
-        if kind.calls_functions:
-            task.functions = functions
+    def from_model(cls: type[Task], model: Any) -> Task:
+        """Return a task with this model; of its parameters those that the model file has."""
+        task = cls(**cls._held_by(model))
+        task._restore(model.training)
+        task.model_ = model
+        task.history_ = list(model.training.get("history", []))
         return task
 
-    @classmethod
-    def from_model(cls: type[Task], model: Any) -> Any:
-        """Return an estimator with this model; of its parameters those that the model file has."""
-        raise AssertionError
-
-    def _fitted(self) -> Any:
-        if not hasattr(self, "model_"):
-            kind = type(self).__name__
-            from sklearn.exceptions import NotFittedError  # a ValueError and an AttributeError
-
-            raise NotFittedError(
-                f"this {kind} has not learned anything yet: call fit, or load a model"
-            )
-        return self.model_
+    @staticmethod
+    def _held_by(model: Any) -> dict[str, Any]:
+        """Return the parameters that a model file holds as something else than plain values."""
+        return {}
 
     # -- queries --------------------------------------------------------------------------------
 

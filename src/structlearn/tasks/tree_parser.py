@@ -38,8 +38,6 @@ class _Hooks(FileTask):
     _gold_trees: Callable[..., list[Any]]
     #: (treebank, its weights, dev) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
-    #: model -> the parameters that files of any age tell;
-    _told: Callable[..., dict[str, Any]]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
     #: (inputs, number, output) -> the parts of the tree, in the order of their certainties; tree ->
@@ -161,15 +159,6 @@ class TreeParser(LearnerParameters, _Hooks):
         if self.verbose:
             say(line)
 
-    @classmethod
-    def from_model(cls: type[Parser], model: Any) -> Parser:
-        """Return a parser with this model; of its parameters those that the model file has."""
-        parser = cls(**cls._told(model))
-        parser._restore(model.training)
-        parser.model_ = model
-        parser.history_ = list(model.training.get("history", []))
-        return parser
-
     # -- parsing --------------------------------------------------------------------------------
 
     #: Most parts of a sentence are next to impossible.
@@ -198,22 +187,14 @@ class TreeParser(LearnerParameters, _Hooks):
             trees = self._all_named(inputs, outputs)
             if probabilities:
                 at = self._at(None)
-                shares = self._shares(inputs, trees, at)
+                shares = self._log_shares(inputs, trees, at)
                 parts = self._confidences(inputs, outputs)
                 for tree, share, confidence in zip(trees, shares, parts, strict=True):
-                    tree.probability = share
+                    tree.probability = math.exp(share)
                     self._set_confidence(tree, confidence)
             return trees
 
         return self._ask(X, answer, self._no_output, {"gold_tags": gold_tags})
-
-    def _shares(self, inputs: Any, trees: list[Any], temperature: float) -> list[float]:
-        """Return the probabilities of trees."""
-        sums = inputs.log_partition(temperature, self.n_threads)
-        scores = self._scores_of(inputs, trees, temperature)
-        return [
-            math.exp(min(0.0, (s - z) / temperature)) for s, z in zip(scores, sums, strict=True)
-        ]
 
     def _set_confidence(self, tree: Any, confidence: list[float]) -> None:
         """Keep the confidence in the parts of a tree, where trees have a place for it."""

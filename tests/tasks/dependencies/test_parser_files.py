@@ -134,19 +134,6 @@ def test_pickles_round_nothing(parser):
     assert again.arrays == parser.model_.arrays
 
 
-def test_files_that_hold_all_weights(parser, saved, tmp_path):
-    """As they were before tables were packed."""
-    description, tensors = read_container(saved["float32"])
-    made = {k: t for k, t in tensors.items() if k.split(".")[0] not in TABLES}
-    made |= {name: Tensor("F32", parser.model_.arrays[name]) for name in TABLES}
-    del description["precision"]
-    write_container(tmp_path / "old", description, made)
-    old = ParserModel.load(tmp_path / "old")
-    assert old.arrays == parser.model_.arrays
-    old.save(tmp_path / "new")  # nothing is rounded that was not
-    assert (tmp_path / "new").read_bytes() == saved["float32"].read_bytes()
-
-
 @pytest.mark.parametrize("prune", [1.05, "mean", None])
 def test_pruning_is_by_the_mean_or_not_at_all(prune):
     with pytest.raises(ValueError, match=f"prune must be True or False, got {prune!r}"):

@@ -70,6 +70,10 @@ def changed(d, **entries):
     return {**d, **entries}
 
 
+def calibrated(d, **calibration):
+    return {**d, "training": {**d["training"], "calibration": calibration}}
+
+
 FORGED = {
     "no labels": lambda d: changed(d, labels=[]),
     "one label too many": lambda d: changed(d, labels=[*d["labels"], "zzz"]),
@@ -84,9 +88,11 @@ FORGED = {
     "a target below 0": lambda d: changed(d, target=-1),
     "a format": lambda d: changed(d, format="xml"),
     "few columns": lambda d: changed(d, n_columns=1),
-    "no temperature": lambda d: {k: v for k, v in d.items() if k != "temperature"},
-    "temperature 0": lambda d: changed(d, temperature=0.0),
-    "a temperature that is no number": lambda d: changed(d, temperature="warm"),
+    "a calibration without a temperature": lambda d: calibrated(d, n_parts=3),
+    "temperature 0": lambda d: calibrated(d, temperature=0.0, n_parts=3, error=0.0, curve=None),
+    "a temperature that is no number": lambda d: calibrated(
+        d, temperature="warm", n_parts=3, error=0.0, curve=None
+    ),
     "templates of tokens": lambda d: changed(
         d, templates=[[[["string", "word", [], 0]], False, False, ""]]
     ),

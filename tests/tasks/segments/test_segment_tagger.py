@@ -98,8 +98,10 @@ def test_scores_are_features_times_weights(tagger):
     shared = {k: np.frombuffer(model.arrays[k]) for k in ("start", "end", "transition")}
     shared["transition"] = shared["transition"].reshape(n_labels, n_labels)
     structure = SemiMarkov(model.max_length)
-    for s, named in enumerate(model.segment_corpus(corpus)):
-        found = [(a, b, model.labels.index(label)) for a, b, label in named]
+    inputs = model.inputs(corpus)
+    likely = inputs.marginals(50.0)
+    for s, output in enumerate(inputs.solve().outputs):
+        found = [(a, b, model.labels.index(label)) for a, b, label in model.segments(output)]
         n = len(TEST[s])
         theta = np.zeros((n, model.max_length, n_labels))
         for b in range(n):
@@ -111,7 +113,9 @@ def test_scores_are_features_times_weights(tagger):
             structure.solve(segment=theta, **shared).value
         )
         p = structure.marginals(segment=theta / 50, **{k: v / 50 for k, v in shared.items()})
-        ours = np.frombuffer(model.core.marginals(corpus.core, s, 50.0)).reshape(theta.shape)
+        ours = np.zeros_like(theta)
+        for begin, end, k, probability in likely[s]:
+            ours[begin, end - begin - 1, k] = probability
         assert ours == pytest.approx(p["segment"], abs=1e-9)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -170,6 +171,28 @@ def enumerated_marginals(blocks, order=1, temperature=1.0):
         for t, k in enumerate(y):
             out[t, k] += weight
     return out
+
+
+def label_numbers(model, corpus):
+    """The numbers of the labels of each sentence."""
+    return [output.tolist() for output in model.inputs(corpus).solve().outputs]
+
+
+def label_marginals(model, corpus, temperature=1.0):
+    """P(label) of each token of each sentence, over the model's own labels."""
+    tables = []
+    for s, parts in enumerate(model.inputs(corpus).marginals(temperature)):
+        p = np.zeros((corpus.core.length(s), len(model.labels)))
+        for token, end, k, probability in parts:
+            assert end == token + 1
+            p[token, k] += probability
+        tables.append(p)
+    return tables
+
+
+def explained_decisions(tagger, sentences):
+    """What ``explain`` says, with attributes for keys."""
+    return [[SimpleNamespace(**d) for d in row] for row in tagger.explain(sentences)]
 
 
 def same_model(a, b):

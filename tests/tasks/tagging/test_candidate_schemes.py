@@ -16,13 +16,13 @@ from structlearn.metrics import legal_transitions
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.candidates import CandidateProblem
-from structlearn.tasks.tagging.decisions import explain
 from structlearn.tasks.tagging.first_pass import FirstPass, forbidden_bits
 from structlearn.tasks.tagging.problem import TokenProblem, seen_labels
 from structlearn.tasks.tagging.token_fitting import TokenFitting
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates
+from tests.tasks.tagging.tagger_data import explained_decisions, label_marginals, label_numbers
 
 WORDS = "word[0]\nword[-1]\nword[1]\nbias\n"
 PAIRS = WORDS + "transition: word[0]\ntransition: word[-1]\n"
@@ -248,9 +248,9 @@ words = st.sampled_from([*sorted({w for s in TRAIN for w, _ in s}), "new", "Othe
 def test_every_labelling_is_legal(tagger, data, sentence):
     model, given_words = tagger.model_, [[(w,) for w in sentence]]
     corpus = tagger._read_input(given_words)
-    (row,) = model.label_numbers(corpus)
+    (row,) = label_numbers(model, corpus)
     assert is_legal(model, [model.labels[k] for k in row])
-    for _, labels in model.reader(corpus).kbest(0, 5):
+    for _, labels in model.inputs(corpus).kbest(5)[0]:
         assert is_legal(model, [model.labels[k] for k in labels])
     # Known labels need not be candidates, nor what has to stand beside them.
     t = data.draw(st.integers(0, len(sentence) - 1))
@@ -258,11 +258,11 @@ def test_every_labelling_is_legal(tagger, data, sentence):
     known[0][t] = data.draw(st.sampled_from(tagger.classes_))
     every = legal_rows(model, len(sentence), t, known[0][t])
     if every:
-        (found,) = tagger.predict(given_words, known)
+        (found,) = tagger.predict(given_words, known=known)
         assert found[t] == known[0][t]
     else:
         with pytest.raises(InfeasibleError):
-            tagger.predict(given_words, known)
+            tagger.predict(given_words, known=known)
 
 
 def legal_rows(model, n: int, at: int, shown: str) -> bool:
@@ -292,7 +292,7 @@ def test_labels_without_a_safe_one(scheme):
     made.fit(sentences)
     shuffled = [[(f"w{rng.integers(25)}{rng.integers(2)}",) for _ in range(6)] for _ in range(40)]
     model, corpus = made.model_, made._read_input(shuffled)
-    for row in model.label_numbers(corpus):
+    for row in label_numbers(model, corpus):
         assert is_legal(model, [model.labels[k] for k in row])
 
 
@@ -303,7 +303,7 @@ def test_words_that_nothing_is_known_of(scheme, candidates):
     made = Tagger(templates("word[0]"), scheme=scheme, order=2, candidates=candidates, n_models=1)
     made.fit(entities(150, 1, 40))
     corpus = made._read_input([[("new",)] * n for n in range(1, 9)])
-    for row in made.model_.label_numbers(corpus):
+    for row in label_numbers(made.model_, corpus):
         assert is_legal(made.model_, [made.model_.labels[k] for k in row])
 
 
@@ -326,7 +326,9 @@ def test_a_model_is_a_chain_with_all_other_labels_forbidden(scheme, text):
     made = fitted(scheme, text, candidates=5)
     model, chain = made.model_, Chain()
     corpus, n = made._read_input([[(w,) for w, _ in s] for s in TEST[:15]]), len(made.model_.labels)
-    reader = model.reader(corpus)
+    lists, features = model.inputs(corpus).kbest(4), model.core.features_of
+    # At a high temperature all that is allowed has some probability.
+    allowed, tables = (label_marginals(model, corpus, t) for t in (50.0, 2.0))
     forbid = legal_transitions(model.labels, scheme) if scheme else {}
     index = {label: k for k, label in enumerate(model.labels)}
     mask = np.zeros((n, n))
@@ -340,21 +342,18 @@ def test_a_model_is_a_chain_with_all_other_labels_forbidden(scheme, text):
     for code, x in model.window_scores(1).items():
         plain[code] = x
     for s in range(len(corpus)):
-        parts = reader.explain(s, False)
+        parts = features(corpus.core, s, False)
         label = np.array([np.sum([w for _, w in token], axis=0) for token in parts])
-        # At a high temperature all that is allowed has some probability.
-        p = np.frombuffer(reader.marginals(s, 50.0)).reshape(-1, n)
         pair = np.tile(plain.reshape(n, n) + mask, (len(label) - 1, 1, 1))
         if text == PAIRS:
-            for t, found in enumerate(reader.explain(s, True)):
+            for t, found in enumerate(features(corpus.core, s, True)):
                 pair[t] += np.sum([w for _, w in found], axis=0).reshape(n, n)
-        scores = {"label": np.where(p > 0, label, -np.inf), "transition": pair, **boundary}
-        ranked = reader.kbest(s, 4)
+        scores = {"label": np.where(allowed[s] > 0, label, -np.inf)}
+        scores |= {"transition": pair, **boundary}
         theirs = chain.kbest(4, **scores)
-        np.testing.assert_allclose([x for x, _ in ranked], [x for x, _ in theirs], atol=1e-4)
+        np.testing.assert_allclose([x for x, _ in lists[s]], [x for x, _ in theirs], atol=1e-4)
         wanted = chain.marginals(temperature=2.0, **scores)["label"]
-        mine = np.frombuffer(reader.marginals(s, 2.0)).reshape(-1, n)
-        np.testing.assert_allclose(mine, wanted, atol=1e-4)
+        np.testing.assert_allclose(tables[s], wanted, atol=1e-4)
 
 
 @pytest.mark.parametrize("text", [WORDS, PAIRS])
@@ -365,9 +364,11 @@ def test_files(text, precision, tmp_path):
     again, corpus = load(tmp_path / "model"), [[(w,) for w, _ in s] for s in TEST]
     if precision == "float32":
         assert again.predict(corpus) == made.predict(corpus)
-    rows = again.model_.label_numbers(again._read_input(corpus))
+    rows = label_numbers(again.model_, again._read_input(corpus))
     assert all(is_legal(again.model_, [again.model_.labels[k] for k in row]) for row in rows)
-    for row, labels in zip(explain(again, corpus[:4]), again.predict(corpus[:4]), strict=True):
+    for row, labels in zip(
+        explained_decisions(again, corpus[:4]), again.predict(corpus[:4]), strict=True
+    ):
         assert all(d.label == labels[d.position] for d in row)
 
 

@@ -11,11 +11,11 @@ from structlearn import _core, load
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.candidates import CandidateProblem
-from structlearn.tasks.tagging.decisions import explain
 from structlearn.tasks.tagging.token_fitting import TokenFitting
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates
+from tests.tasks.tagging.tagger_data import explained_decisions, label_marginals
 
 N_LABELS = 90
 WIDTH = 8
@@ -182,9 +182,9 @@ def test_pairs_seen_with_many_labels(min_count):
 def over_all_labels(tagger, corpus, s, temperature=50.0):
     """Return the scores of a sentence over all labels, −∞ for those that are no candidates."""
     model = tagger.model_
-    n, reader = len(model.labels), model.reader(corpus)
-    p = np.frombuffer(reader.marginals(s, temperature)).reshape(-1, n)
-    label = np.array([np.sum([w for _, w in token], axis=0) for token in reader.explain(s, False)])
+    n, p = len(model.labels), label_marginals(model, corpus, temperature)[s]
+    features = model.core.features_of(corpus.core, s, False)
+    label = np.array([np.sum([w for _, w in token], axis=0) for token in features])
     assert ((p > 0).sum(axis=1) == WIDTH).all()
     tables = {"start": model.arrays["start"], "end": model.arrays["end"]}
     scores = {name: np.array(table) for name, table in tables.items()}
@@ -202,18 +202,18 @@ def test_a_model_is_a_chain_with_all_other_labels_forbidden(order):
     few = many_labels(150, 1, 30)
     made = Tagger(features="pos", order=order, n_models=1, max_iter=2, candidates=WIDTH).fit(few)
     corpus, chain, model = made._read_input(few[:12]), Chain(order=order), made.model_
+    lists, tables = model.inputs(corpus).kbest(4), label_marginals(model, corpus, 2.0)
     for s, labels in enumerate(made.predict(few[:12])):
         scores = over_all_labels(made, corpus, s)
         best = chain.solve(**scores)
-        (first, _), *_ = ranked = model.reader(corpus).kbest(s, 4)
+        (first, _), *_ = ranked = lists[s]
         assert first == pytest.approx(best.value, abs=1e-4)
         mine = [model.labels.index(k) for k in labels]
         assert chain.score(mine, **scores) == pytest.approx(best.value, abs=1e-4)
         theirs = chain.kbest(4, **scores)
         np.testing.assert_allclose([x for x, _ in ranked], [x for x, _ in theirs], atol=1e-4)
-        p = np.frombuffer(model.reader(corpus).marginals(s, 2.0)).reshape(-1, len(model.labels))
         wanted = chain.marginals(temperature=2.0, **scores)["label"]
-        np.testing.assert_allclose(p, wanted, atol=1e-4)
+        np.testing.assert_allclose(tables[s], wanted, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,9 @@ def test_questions_to_a_model(tagger):
             assert sum(x > 0 for x in p.values()) <= WIDTH
     samples = tagger.sample(WORDS[:3], 4, random_state=0)
     assert [len(draws) for draws in samples] == [4, 4, 4]
-    for row, labels in zip(explain(tagger, WORDS[:5]), tagger.predict(WORDS[:5]), strict=True):
+    for row, labels in zip(
+        explained_decisions(tagger, WORDS[:5]), tagger.predict(WORDS[:5]), strict=True
+    ):
         for decision in row:
             assert decision.label == labels[decision.position] != decision.runner_up
             assert decision.margin >= 0
@@ -307,7 +309,7 @@ def test_known_labels_are_kept_though_no_candidates(tagger):
     known = [[None] * len(s) for s in WORDS[:20]]
     for s, row in enumerate(known):
         row[0] = tagger.classes_[s]  # any label: most are no candidates of the token
-    for s, labels in enumerate(tagger.predict(WORDS[:20], known)):
+    for s, labels in enumerate(tagger.predict(WORDS[:20], known=known)):
         assert labels[0] == tagger.classes_[s]
 
 

@@ -9,14 +9,15 @@ import pytest
 from structlearn.estimators import HMM
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.decisions import explain
 from structlearn.tasks.tagging.inspection import inspect_tagger, summarise
 from structlearn.text import FeatureTemplates
 from structlearn.text.phrases import Phrases
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
+    explained_decisions,
     feature_lists,
+    label_numbers,
     labels_of,
     score_blocks,
     sequence_score,
@@ -100,7 +101,7 @@ def test_a_hidden_markov_model_shows_its_words():
     assert facts["words"].startswith(f"{len(words):,};")
     assert "pass" not in facts["trained on"]
     given = {k: i for i, k in enumerate(map(str, hmm.classes_))}
-    for sentence, decisions in zip(test, explain(tagger, test), strict=True):
+    for sentence, decisions in zip(test, explained_decisions(tagger, test), strict=True):
         rows = hmm.emissions_.scores([word for word, _ in sentence])
         for row, d in zip(rows, decisions, strict=True):
             found = dict(d.contributions)
@@ -116,10 +117,12 @@ def explained(tagger, sentences, blocks, order=1):
     model = tagger.model_
     shown = np.array(model.shown)
     n_checked = 0
-    numbers = model.label_numbers(tagger._read_input(sentences))
+    numbers = label_numbers(model, tagger._read_input(sentences))
     predicted = tagger.predict(sentences)
-    for s, (decisions, theta) in enumerate(zip(explain(tagger, sentences), blocks, strict=True)):
-        y = numbers[s].tolist()
+    for s, (decisions, theta) in enumerate(
+        zip(explained_decisions(tagger, sentences), blocks, strict=True)
+    ):
+        y = numbers[s]
         value = sequence_score(theta, y, order)
         assert [d.label for d in decisions] == predicted[s]
         for t, decision in enumerate(decisions):
@@ -200,7 +203,7 @@ def test_labels_that_repeat_around_a_token():
 def test_probabilities_and_labels_are_the_predicted_ones(tagger):
     test = tagged(10, seed=1)
     marginals = tagger.predict_marginals(test)
-    decisions = explain(tagger, test)
+    decisions = explained_decisions(tagger, test)
     assert [[d.label for d in s] for s in decisions] == tagger.predict(test)
     for tokens, sentence in zip(marginals, decisions, strict=True):
         for p, d in zip(tokens, sentence, strict=True):
@@ -228,7 +231,7 @@ def test_without_names():
     tagger = Tagger(templates(), max_iter=2, hash_bits=10).fit(tagged(20))
     assert "feature " in inspect_text(tagger)
     test = tagged(3, seed=1)
-    (first, *_) = explain(tagger, test)
+    (first, *_) = explained_decisions(tagger, test)
     for d in first:
         assert sum(x for _, x in d.contributions) == pytest.approx(d.margin, abs=1e-6)
 
@@ -254,7 +257,7 @@ def test_text(tagger):
         for name, weight in shown:
             assert f"{weight:+.3f}  {said(name)}" in text
     why = inspect_text(tagger, sentences=[["The", "dog", "sleeps"]], top=2)
-    (decisions,) = explain(tagger, [["The", "dog", "sleeps"]])
+    (decisions,) = explained_decisions(tagger, [["The", "dog", "sleeps"]])
     for d in decisions:
         assert f"not {d.runner_up}: ahead by {d.margin:.3f}" in why
         name, value = d.contributions[0]

@@ -259,5 +259,13 @@ def test_no_number_of_jobs_is_one(tmp_path):
     tagger = Tagger(templates(), max_iter=1, n_jobs=None).fit(tagged(10))
     assert tagger.predict(tagged(5)) == tagger.set_params(n_jobs=1).predict(tagged(5))
     tagger.n_jobs = 0
-    with pytest.raises(ValueError, match="n_jobs must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
         tagger.predict(tagged(5))
+    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+        tagger.fit(tagged(5))
+
+
+def test_all_cores():
+    one, all_cores = (Tagger(templates(), max_iter=2, n_jobs=n).fit(tagged(30)) for n in (1, -1))
+    assert same_model(one.model_, all_cores.model_)
+    assert all_cores.predict(tagged(5)) == one.predict(tagged(5))

@@ -1,4 +1,5 @@
 // Parsers of constituents: learning and parsing. Arrays come and go as buffers.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -6,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -13,12 +15,10 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
+#include "bindings/models/inputs.hpp"
 #include "bindings/problem/py_problem.hpp"
-#include "bindings/signals.hpp"
-#include "numeric/parallel.hpp"
-#include "structures/entropy.hpp"
-#include "tasks/constituents/span_scorer.hpp"
-#include "tasks/constituents/span_trees.hpp"
+#include "tasks/constituents/grammar_reader.hpp"
+#include "tasks/constituents/span_reader.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -27,7 +27,6 @@ using namespace structlearn::text;
 
 // The chart of a longer sentence would not fit the memory of an ordinary machine.
 constexpr std::size_t kMostWords = 1000;
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;  // of the sums over all trees
 
 using Words = std::vector<std::string>;
 
@@ -75,31 +74,10 @@ using Spans = std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;
 using Sentence = std::pair<Words, Words>;
 using Example = std::tuple<Words, Words, Spans, std::uint32_t>;  // the last: how often it counts
 
-std::vector<LabelledSpan> read_tree(const Spans& given, std::int32_t n, std::size_t labels) {
+std::vector<LabelledSpan> read_tree(const Spans& given, std::size_t n, const TreeSizes& sizes) {
   std::vector<LabelledSpan> spans;
-  for (const auto& [begin, end, label] : given) {
-    if (begin < 0 || begin >= end || end > n || label < 1 ||
-        static_cast<std::size_t>(label) >= labels) {
-      throw std::invalid_argument("a span outside the sentence, or without a label");
-    }
-    spans.push_back({begin, end, label});
-  }
-  std::sort(spans.begin(), spans.end(), [](const LabelledSpan& a, const LabelledSpan& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-  });
-  std::vector<std::int32_t> open;
-  for (std::size_t s = 0; s < spans.size(); ++s) {
-    while (!open.empty() && open.back() <= spans[s].begin) open.pop_back();
-    const bool twice =
-        s > 0 && spans[s - 1].begin == spans[s].begin && spans[s - 1].end == spans[s].end;
-    if (twice || (!open.empty() && open.back() < spans[s].end)) {
-      throw std::invalid_argument("spans that cross or come twice");
-    }
-    open.push_back(spans[s].end);
-  }
-  if (n > 1 && (spans.empty() || spans[0].end != n || spans[0].begin != 0)) {
-    throw std::invalid_argument("no span covers the whole sentence");
-  }
+  for (const auto& [begin, end, label] : given) spans.push_back({begin, end, label});
+  if (const char* fault = tree_fault(spans, n, sizes)) throw std::invalid_argument(fault);
   return spans;
 }
 
@@ -123,12 +101,7 @@ class PyTreeExamples {
       inputs.push_back(reader.read(words, tag));
       inputs.back().copies = copies;
       const std::size_t n = words.size();
-      const auto tree = read_tree(spans, static_cast<std::int32_t>(n), labels);
-      for (const LabelledSpan& s : tree) {
-        if (s.end - s.begin == 1 && static_cast<std::size_t>(s.label) == nameless) {
-          throw std::invalid_argument("a single word with the label of nodes without a name");
-        }
-      }
+      const auto tree = read_tree(spans, n, sizes);
       gold.push_back(tree_of_spans(tree, n));
       add_cost(tree, n);
     }
@@ -199,120 +172,44 @@ nb::tuple count_tree_features(std::size_t labels, const Words& tags, nb::object 
   for (const auto& [words, tag, spans, copies] : examples) {
     inputs.push_back(reader.read(words, tag));
     inputs.back().copies = copies;
-    const auto tree = read_tree(spans, static_cast<std::int32_t>(words.size()), labels);
+    const auto tree = read_tree(spans, words.size(), {labels, 0, 0});
     gold.push_back(tree_of_spans(tree, words.size()));
   }
   const FeatureIndex counted = counted_features(inputs, gold);
   return nb::make_tuple(to_bytes(counted.keys()), to_bytes(counted.counts()));
 }
 
-// Learned weights, for new sentences.
+// Learned weights, for new sentences. `names`: those of each label, by their numbers.
 class PyTreeParser {
  public:
-  PyTreeParser(std::size_t labels, const Words& tags, nb::object known, nb::object keys,
-               nb::object weights, std::size_t nameless)
-      : reader_(tags, copied<std::uint64_t>(known, "known")),
-        sizes_(sizes_of(labels, reader_, nameless)),
-        held_weights_(weights),
-        weights_(held_weights_.as<float>("weights")) {
+  PyTreeParser(std::vector<std::vector<std::uint32_t>> names, const Words& tags, nb::object known,
+               nb::object keys, nb::object weights, std::size_t nameless)
+      : reader_(tags, copied<std::uint64_t>(known, "known")), held_weights_(weights) {
+    model_.sizes = sizes_of(names.size(), reader_, nameless);
+    for (const auto& list : names) {
+      for (const std::uint32_t name : list) {
+        model_.n_names = std::max<std::size_t>(model_.n_names, name + 1);
+      }
+    }
+    model_.names = std::move(names);
+    model_.weights = held_weights_.as<float>("weights");
     const auto rows = copied<std::uint64_t>(keys, "keys");
-    if (weights_.size() != rows.size() * labels + sizes_.table()) {
+    if (model_.weights.size() != rows.size() * model_.sizes.labels + model_.sizes.table()) {
       throw std::invalid_argument("the weights do not fit the labels, tags and features");
     }
     if (std::find(rows.begin(), rows.end(), 0) != rows.end()) {
       throw std::invalid_argument("a feature without a key");
     }
-    for (const float x : weights_) {
+    for (const float x : model_.weights) {
       if (!std::isfinite(x)) throw std::invalid_argument("the weights are not finite");
     }
-    index_ = feature_rows(rows);
+    model_.index = feature_rows(rows);
   }
 
-  // The spans of each sentence, outer before inner.
-  nb::list parse(const std::vector<Sentence>& sentences, std::size_t threads) const {
-    std::vector<Output> found(sentences.size());
-    const SpanScorer scorer = score(sentences);
-    Signals signals;
-    {
-      nb::gil_scoped_release release;
-      Interrupt interrupt(signals.poll());
-      std::vector<Workspace> workspaces(std::max<std::size_t>(threads, 1));
-      parallel_for(sentences.size(), threads, [&](std::size_t s, std::size_t thread) {
-        if (interrupt.requested()) return;
-        const Scored scored(scorer, s, weights_.data(), workspaces[thread]);
-        trees_.argmax(scored.layout, scored.scores, found[s], workspaces[thread]);
-      });
-    }
-    signals.rethrow();
-    nb::list out;
-    for (const Output& y : found) out.append(spans_of_output(y));
-    return out;
-  }
-
-  // (score, spans) of the k best trees of a sentence.
-  nb::list kbest(const Words& words, const Words& tags, std::size_t k) const {
-    const SpanScorer scorer = score({{words, tags}});
-    std::vector<std::pair<double, Output>> found;
-    {
-      nb::gil_scoped_release release;
-      Workspace ws;
-      const Scored scored(scorer, 0, weights_.data(), ws);
-      found = trees_.kbest(scored.layout, scored.scores, k, ws);
-    }
-    nb::list out;
-    for (const auto& [value, y] : found) out.append(nb::make_tuple(value, spans_of_output(y)));
-    return out;
-  }
-
-  // The spans of n trees of a sentence, drawn in proportion to exp(score).
-  nb::list sample(const Words& words, const Words& tags, std::size_t n, std::uint64_t seed) const {
-    const SpanScorer scorer = score({{words, tags}});
-    check_sums(words.size());
-    std::vector<Output> drawn;
-    {
-      nb::gil_scoped_release release;
-      Workspace ws;
-      const Scored scored(scorer, 0, weights_.data(), ws);
-      drawn = trees_.sample(scored.layout, scored.scores, 1.0, n, seed, ws);
-    }
-    nb::list out;
-    for (const Output& y : drawn) out.append(spans_of_output(y));
-    return out;
-  }
-
-  double entropy(const Words& words, const Words& tags) const {
-    const SpanScorer scorer = score({{words, tags}});
-    check_sums(words.size());
-    nb::gil_scoped_release release;
-    Workspace ws;
-    const Scored scored(scorer, 0, weights_.data(), ws);
-    return structlearn::entropy(trees_, scored.layout, scored.scores, 1.0, ws).value;
-  }
-
-  // log of the sum over all trees, and (begin, end, label, probability) of labelled spans.
-  nb::tuple marginals(const Words& words, const Words& tags, double least) const {
-    const SpanScorer scorer = score({{words, tags}});
-    const std::size_t n = words.size(), R = sizes_.labels;
-    check_sums(n);
-    PartVector p;
-    double total = 0.0;
-    {
-      nb::gil_scoped_release release;
-      Workspace ws;
-      const Scored scored(scorer, 0, weights_.data(), ws);
-      total = StructureOracle(std::make_shared<SpanTrees>())
-                  .infer(0, scored.layout, scored.scores.block[kNode], 1.0, p, ws);
-    }
-    nb::list out;
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = n; j > i; --j) {
-        for (std::size_t x = 1; x < R; ++x) {
-          const double q = std::min(1.0, p.value[span_site(n, i, j) * R + x]);
-          if (q >= least && q > 0.0) out.append(nb::make_tuple(i, j, x, q));
-        }
-      }
-    }
-    return nb::make_tuple(total, out);
+  std::unique_ptr<Inputs> inputs(const std::vector<Sentence>& sentences) const {
+    std::vector<TreeInput> read;
+    for (const auto& [words, tags] : sentences) read.push_back(reader_.read(words, tags));
+    return std::make_unique<SpanInputs>(model_, std::move(read));
   }
 
   // What a tree is scored by: (block, i, k, j, label, keys, weights) of its spans and splits, with
@@ -320,10 +217,11 @@ class PyTreeParser {
   // of the root place 3.
   nb::tuple parts(const Words& words, const Words& tags, const Spans& spans) const {
     const TreeInput input = reader_.read(words, tags);
-    const std::size_t n = words.size(), R = sizes_.labels;
-    const auto tree = read_tree(spans, static_cast<std::int32_t>(n), R);
+    const TreeSizes& sizes = model_.sizes;
+    const std::size_t n = words.size(), R = sizes.labels;
+    const auto tree = read_tree(spans, n, sizes);
     const TreeFeatures features(input.tokens);
-    const float* table = weights_.data() + index_->size() * R;
+    const float* table = model_.weights.data() + model_.index->size() * R;
     nb::list sites, pairs;
     std::vector<std::uint64_t> keys;
     std::vector<double> weights;
@@ -337,66 +235,119 @@ class PyTreeParser {
           weights.clear();
           site_features(features, block, i, k, j, keys);
           for (const std::uint64_t key : keys) {
-            const std::uint32_t row = index_->find(key);
-            weights.push_back(row == FeatureIndex::kAbsent ? 0.0 : weights_[row * R + label]);
+            const std::uint32_t row = model_.index->find(key);
+            weights.push_back(row == FeatureIndex::kAbsent ? 0.0 : model_.weights[row * R + label]);
           }
           sites.append(nb::make_tuple(block, i, k, j, label, nb::cast(keys), nb::cast(weights)));
         },
         [&](std::size_t place, std::size_t i, std::size_t label, std::size_t parent) {
           const std::size_t s = symbol(i, label);
-          const double w = table[sizes_.pair(place, s, parent)];
+          const double w = table[sizes.pair(place, s, parent)];
           pairs.append(nb::make_tuple(place, s, parent, w));
         },
         [&](std::size_t i, std::size_t label) {
           const std::size_t s = symbol(i, label);
-          pairs.append(nb::make_tuple(kPlaces, s, 0, double{table[sizes_.pairs() + s]}));
+          pairs.append(nb::make_tuple(kPlaces, s, 0, double{table[sizes.pairs() + s]}));
         });
     return nb::make_tuple(sites, pairs);
   }
 
  private:
-  // A sentence with its scores, which lie in the workspace.
-  struct Scored {
-    Scored(const SpanScorer& scorer, std::size_t s, const float* weights, Workspace& ws)
-        : layout(scorer.layout(s)) {
-      enum Scratch { kTheta };
-      double* theta = ws.real(kTheta, layout.parts);
-      scorer.score(s, layout, weights, 1.0, theta);
-      scores = scores_of(layout, theta);
-    }
-    Layout layout;
-    Scores scores;
-  };
-
-  void check_sums(std::size_t n) const {
-    // Scores and marginals of five blocks and eight charts.
-    if (18 * text::spans_of(n) * sizes_.labels * sizeof(double) > kMostBytes) {
-      throw std::invalid_argument("a sentence of " + std::to_string(n) +
-                                  " words: sums over its trees would take gigabytes");
-    }
-  }
-
-  SpanScorer score(const std::vector<Sentence>& sentences) const {
-    std::vector<TreeInput> inputs;
-    for (const auto& [words, tags] : sentences) inputs.push_back(reader_.read(words, tags));
-    return {sizes_, index_, std::move(inputs)};
-  }
-
-  nb::list spans_of_output(const Output& y) const {
-    std::vector<LabelledSpan> spans;
-    trees_.spans(y, spans);
-    nb::list out;
-    for (const LabelledSpan& s : spans) out.append(nb::make_tuple(s.begin, s.end, s.label));
-    return out;
-  }
-
   TreeReader reader_;
-  TreeSizes sizes_;
   Bytes held_weights_;
-  std::span<const float> weights_;
-  std::shared_ptr<const FeatureIndex> index_;
-  SpanTrees trees_;
+  SpanModel model_;
 };
+
+// A grammar counted from a treebank, for new sentences.
+class PyCountedGrammar {
+ public:
+  // `name`: of each symbol, -1 for none; `scores`: of the binary rules, the unary rules, the roots.
+  PyCountedGrammar(const Words& tags, const std::vector<std::int64_t>& name,
+                   std::vector<std::array<std::uint32_t, 3>> binary,
+                   std::vector<std::array<std::uint32_t, 2>> unary, nb::object scores)
+      : model_{GrammarTrees(grammar(name, std::move(binary), std::move(unary))), tags.size(),
+               copied<double>(scores, "scores")} {
+    const Grammar& g = model_.grammar();
+    for (const std::string& tag : tags) {
+      tags_.emplace(tag, static_cast<std::int32_t>(tags_.size()));
+    }
+    if (tags_.size() != tags.size() || tags.empty() || tags.size() > g.symbols) {
+      throw std::invalid_argument("the symbols of the grammar do not fit together");
+    }
+    bool fits = model_.scores.size() == g.binary.size() + g.unary.size() + g.symbols;
+    for (const double x : model_.scores) fits = fits && x <= 0.0;
+    if (!fits) throw std::invalid_argument("the probabilities of the grammar do not fit its rules");
+  }
+
+  std::unique_ptr<Inputs> inputs(const std::vector<Sentence>& sentences) const {
+    std::vector<TagNumbers> read;
+    for (const auto& [words, tags] : sentences) {
+      if (words.empty() || words.size() != tags.size()) {
+        throw std::invalid_argument("a sentence has at least one word, and a tag for each");
+      }
+      TagNumbers& row = read.emplace_back();
+      for (const std::string& tag : tags) {
+        const auto known = tags_.find(tag);
+        row.push_back(known == tags_.end() ? -1 : known->second);
+      }
+    }
+    return std::make_unique<GrammarInputs>(model_, std::move(read));
+  }
+
+  // The rules that derive a tree, by the numbers of their scores, repeats included; empty if none
+  // do.
+  std::vector<std::size_t> rules(const Words& words, const Words& tags, const Spans& spans) const {
+    Output y;
+    for (const auto& [begin, end, label] : spans) y.insert(y.end(), {begin, end, label});
+    const auto sentence = inputs({{words, tags}});
+    const auto reader = sentence->reader();
+    const Scored& scored = reader->scores(0, Purpose::kBest);
+    if (!reader->to_structure(y)) return {};
+    std::vector<std::uint32_t> parts;
+    model_.trees.encode(scored.layout, y, parts);
+    std::vector<std::size_t> used;
+    for (const std::uint32_t part : parts) {
+      const std::size_t first = scored.layout.block[GrammarTrees::kBinary].offset;
+      if (part >= first) used.push_back(part - first);
+    }
+    return used;
+  }
+
+ private:
+  static Grammar grammar(const std::vector<std::int64_t>& name,
+                         std::vector<std::array<std::uint32_t, 3>> binary,
+                         std::vector<std::array<std::uint32_t, 2>> unary) {
+    Grammar g;
+    g.symbols = name.size();
+    for (const std::int64_t x : name) {
+      g.name.push_back(x < 0 ? Grammar::kNameless : static_cast<std::uint32_t>(x));
+      if (x >= 0) g.names = std::max(g.names, static_cast<std::size_t>(x) + 1);
+    }
+    g.binary = std::move(binary);
+    g.unary = std::move(unary);
+    check_distinct(g.binary);
+    check_distinct(g.unary);
+    g.close(kMaxChain);
+    return g;
+  }
+
+  template <class Rule>
+  static void check_distinct(std::vector<Rule> rules) {
+    std::sort(rules.begin(), rules.end());
+    if (std::adjacent_find(rules.begin(), rules.end()) != rules.end()) {
+      throw std::invalid_argument("a rule of the grammar comes twice");
+    }
+  }
+
+  static constexpr std::size_t kMaxChain = 4;  // unary rules above each other
+  CountedGrammar model_;
+  std::unordered_map<std::string, std::int32_t> tags_;
+};
+
+template <class Model>
+PyInputs inputs_of(nb::object self, const std::vector<Sentence>& sentences) {
+  return {self, nb::cast<const Model&>(self).inputs(sentences)};
+}
 
 }  // namespace
 
@@ -415,17 +366,19 @@ void bind_trees(nb::module_& m) {
       .def("keys", &PyTreeExamples::keys)
       .def_prop_ro("n_features", &PyTreeExamples::features);
   nb::class_<PyTreeParser>(m, "TreeParser")
-      .def(nb::init<std::size_t, const Words&, nb::object, nb::object, nb::object, std::size_t>(),
-           nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("keys"),
-           nb::arg("weights"), nb::arg("nameless"))
-      .def("parse", &PyTreeParser::parse, nb::arg("sentences"), nb::arg("threads"))
-      .def("kbest", &PyTreeParser::kbest, nb::arg("words"), nb::arg("tags"), nb::arg("k"))
-      .def("sample", &PyTreeParser::sample, nb::arg("words"), nb::arg("tags"), nb::arg("n"),
-           nb::arg("seed"))
-      .def("parts", &PyTreeParser::parts, nb::arg("words"), nb::arg("tags"), nb::arg("spans"))
-      .def("entropy", &PyTreeParser::entropy, nb::arg("words"), nb::arg("tags"))
-      .def("marginals", &PyTreeParser::marginals, nb::arg("words"), nb::arg("tags"),
-           nb::arg("least"));
+      .def(nb::init<std::vector<std::vector<std::uint32_t>>, const Words&, nb::object, nb::object,
+                    nb::object, std::size_t>(),
+           nb::arg("names"), nb::arg("tags"), nb::arg("known"), nb::arg("keys"), nb::arg("weights"),
+           nb::arg("nameless"))
+      .def("inputs", &inputs_of<PyTreeParser>, nb::arg("sentences"))
+      .def("parts", &PyTreeParser::parts, nb::arg("words"), nb::arg("tags"), nb::arg("spans"));
+  nb::class_<PyCountedGrammar>(m, "CountedGrammar")
+      .def(nb::init<const Words&, const std::vector<std::int64_t>&,
+                    std::vector<std::array<std::uint32_t, 3>>,
+                    std::vector<std::array<std::uint32_t, 2>>, nb::object>(),
+           nb::arg("tags"), nb::arg("name"), nb::arg("binary"), nb::arg("unary"), nb::arg("scores"))
+      .def("inputs", &inputs_of<PyCountedGrammar>, nb::arg("sentences"))
+      .def("rules", &PyCountedGrammar::rules, nb::arg("words"), nb::arg("tags"), nb::arg("spans"));
   m.def("word_key", &TreeTokens::word_key, nb::arg("word"));
   m.def("count_tree_features", &count_tree_features, nb::arg("labels"), nb::arg("tags"),
         nb::arg("known"), nb::arg("examples"));

@@ -12,8 +12,10 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/models/inputs.hpp"
+#include "bindings/signals.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
+#include "tasks/tagging/agreeing_tags.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/model.hpp"
 
@@ -25,9 +27,10 @@ using namespace structlearn::text;
 // The sentences of a corpus with the labels that are known beforehand, which are copied.
 class KnownInputs final : public Inputs {
  public:
-  KnownInputs(const PyModel& owner, const Corpus& corpus, std::span<const std::int32_t> known)
+  KnownInputs(const PyModel& owner, const Corpus& corpus, std::span<const std::int32_t> known,
+              bool chooses)
       : known_(known.begin(), known.end()),
-        inputs_(*owner.model, corpus, {owner.names.name_of, known_}) {}
+        inputs_(*owner.model, corpus, {owner.names.name_of, known_, chooses}) {}
   std::size_t size() const override { return inputs_.size(); }
   std::unique_ptr<Reader> reader() const override { return inputs_.reader(); }
 
@@ -36,7 +39,7 @@ class KnownInputs final : public Inputs {
   TaggerInputs inputs_;
 };
 
-PyInputs inputs(nb::object self, nb::object corpus, nb::handle known) {
+PyInputs inputs(nb::object self, nb::object corpus, nb::handle known, bool chooses) {
   const auto& owner = nb::cast<const PyModel&>(self);
   const auto& sentences = nb::cast<const Corpus&>(corpus);
   check_columns(owner.model->features(), sentences);
@@ -45,7 +48,8 @@ PyInputs inputs(nb::object self, nb::object corpus, nb::handle known) {
   if (!names.empty() && names.size() != sentences.tokens()) {
     throw std::invalid_argument("known must have one label a token");
   }
-  return {nb::make_tuple(self, corpus), std::make_unique<KnownInputs>(owner, sentences, names)};
+  return {nb::make_tuple(self, corpus),
+          std::make_unique<KnownInputs>(owner, sentences, names, chooses)};
 }
 
 // Token by token, each feature's name and its weight for every label; or, from the second token on,
@@ -104,8 +108,38 @@ void bind_tagger_model(nb::module_& m) {
                                   to_bytes(u.weight));
           },
           nb::arg("table"))
-      .def("inputs", &inputs, nb::arg("corpus"), nb::arg("known") = nb::bytes("", 0))
+      .def("inputs", &inputs, nb::arg("corpus"), nb::arg("known") = nb::bytes("", 0),
+           nb::arg("chooses") = true)
       .def("features_of", &features_of, nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
+
+  m.def(
+      "agreeing_tags",
+      [](const std::vector<std::shared_ptr<PyModel>>& models,
+         const std::vector<double>& temperatures, nb::list labels, const Corpus& corpus,
+         std::size_t threads) {
+        if (temperatures.size() != models.size() || nb::len(labels) != models.size()) {
+          throw std::invalid_argument("a temperature and a column of labels a model");
+        }
+        std::vector<Bytes> columns;
+        std::vector<AgreeingTagger> taggers;
+        for (std::size_t i = 0; i < models.size(); ++i) {
+          check_columns(models[i]->model->features(), corpus);
+          const Bytes& column = columns.emplace_back(labels[i]);
+          taggers.push_back(
+              {models[i]->model.get(), temperatures[i], column.as<std::uint32_t>("labels")});
+        }
+        std::vector<std::uint32_t> chosen;
+        Signals signals;
+        {
+          nb::gil_scoped_release release;
+          Interrupt interrupt(signals.poll());
+          chosen = agreeing_tags(taggers, corpus, threads, interrupt);
+        }
+        signals.rethrow();
+        return to_bytes(chosen);
+      },
+      nb::arg("models"), nb::arg("temperatures"), nb::arg("labels"), nb::arg("corpus"),
+      nb::arg("threads"));
 
   auto labeller =
       nb::class_<PyLabeller>(m, "Labeller")

@@ -304,6 +304,30 @@ void bind_tagger_training(nb::module_& m) {
       nb::arg("outcomes"), nb::arg("prune"));
 
   m.def(
+      "compact_weights",
+      [](bool hashed, bool halves, nb::handle keys, nb::handle row_ptr, nb::handle column,
+         nb::handle weights) {
+        const UnpackedWeights given{
+            copied<std::uint64_t>(keys, "keys"), copied<std::uint32_t>(row_ptr, "row_ptr"),
+            copied<std::uint32_t>(column, "column"), copied<double>(weights, "weights")};
+        if (given.row_ptr.size() != given.keys.size() + 1 ||
+            given.row_ptr.back() != given.column.size() ||
+            given.column.size() != given.weight.size()) {
+          throw std::invalid_argument("rows and weights do not fit together");
+        }
+        const CompactWeights c = compacted(given, hashed, halves ? 2 : 1);
+        const bool wide = std::any_of(c.columns.begin(), c.columns.end(),
+                                      [](std::uint32_t k) { return k > 0xFFFF; });
+        const nb::bytes columns =
+            wide ? to_bytes(c.columns)
+                 : to_bytes(std::vector<std::uint16_t>(c.columns.begin(), c.columns.end()));
+        return nb::make_tuple(to_bytes(c.keys), to_bytes(c.counts), columns, wide,
+                              to_bytes(c.values), c.scale, to_bytes(c.kept));
+      },
+      nb::arg("hashed"), nb::arg("halves"), nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"),
+      nb::arg("weights"));
+
+  m.def(
       "expand_weights",
       [](bool hashed, nb::handle keys, nb::handle counts, nb::handle columns, bool wide_columns,
          nb::handle rounded, bool halves, double scale, std::size_t outcomes) {

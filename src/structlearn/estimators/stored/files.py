@@ -10,32 +10,35 @@ from typing import Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from ...exceptions import FileError
-from ...io.container import (
-    Tensor,
-    kind_of_file,
-    read_container,
-    refused_as_file,
-    write_container,
-)
-from .kinds import Unstorable
-from .values import Reader, Writer
+from ...io.container import Tensor, kind_of_file, write_container
+from ...models.kinds import KINDS, Unstorable
+from ...models.storage import Stored
+from ...models.values import Reader, Writer
+from .frames import FRAME_KINDS
 
-__all__ = ["StoredEstimator"]
+__all__ = ["StoredEstimator", "library_name"]
 
 Estimator = TypeVar("Estimator", bound="StoredEstimator")
 
+_KINDS = {**KINDS, **FRAME_KINDS}
+#: Parameters that say how a model is made, not what it becomes: equal models are equal files.
+_PASSING = ("n_jobs", "checkpoint", "verbose")
 
-class StoredEstimator:
-    """An estimator with a file format: a subclass says what it has learned, and takes it back.
+
+class StoredEstimator(Stored):
+    """An estimator in a file: a subclass says what it has learned, and takes it back.
 
     It gives ``_learned(writer)`` and ``_relearn(description, reader)``.
     """
 
-    def _learned(self, writer: Writer) -> tuple[dict[str, Any], list[str]]:
-        """Return what was learned, as entries of the description, and what was left out."""
+    task = "estimator"
+    takes = ("structure",)
+
+    def _learned(self, writer: Writer) -> dict[str, Any]:
+        """Return what was learned, as entries of the description."""
         raise AssertionError
 
-    def _relearn(self, description: dict[str, Any], reader: Reader) -> None:
+    def _relearn(self, d: dict[str, Any], reader: Reader) -> None:
         """Take back what :meth:`_learned` has given, all of it or nothing."""
         raise AssertionError
 
@@ -61,129 +64,89 @@ class StoredEstimator:
             The file; one that is there is replaced once the new one is whole.
         """
         check_is_fitted(self)
-        description, tensors, left_out = self._content()
-        if left_out:
+        writer = Writer(_KINDS)
+        description = self._described(writer)
+        if writer.left_out:
+            left_out = ", ".join(dict.fromkeys(writer.left_out))
             warnings.warn(
-                f"{os.fspath(path)}: files cannot store {', '.join(left_out)}; left out",
+                f"{os.fspath(path)}: files cannot store {left_out}; left out",
                 UserWarning,
                 stacklevel=2,
             )
-        write_container(path, description, tensors)
+        write_container(path, description, writer.tensors)
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor], list[str]]:
-        """Return the description, the arrays, and what was left out."""
+    def _described(self, writer: Writer) -> dict[str, Any]:
+        """Return the description of a fitted estimator; its arrays are the writer's."""
         self._check_parameters()
-        writer = Writer()
-        parameters, left_out = write_parameters(self, writer)
+        parameters = _parameters(self, writer)
         try:
-            learned, more = self._learned(writer)
+            learned = self._learned(writer)
         except Unstorable as error:
             kind = type(self).__name__
             raise ValueError(f"this {kind} cannot be saved: files cannot store {error}") from None
-        description = {
-            "task": "estimator",
-            "class": type(self).__name__,
-            "parameters": parameters,
-            **learned,
-        }
-        return description, writer.tensors, [*left_out, *more]
+        named = {"task": self.task, "class": type(self).__name__, "parameters": parameters}
+        return {**named, **learned}
 
     @classmethod
-    def load(
-        cls: type[Estimator], path: str | os.PathLike[str], *, structure: Any = None
-    ) -> Estimator:
-        """Read a model that :meth:`save` has written; it predicts as the one that was saved.
-
-        Parameters
-        ----------
-        structure : Structure, optional
-            Of a model that was fitted with a structure of your own: that structure, which is not
-            stored.
-
-        Raises
-        ------
-        FileError
-            Where the file is missing, damaged, or of another class.
-        """
-        return cls.from_container(os.fspath(path), *read_container(path), structure)
+    def _check_kind(cls, name: str, description: dict[str, Any]) -> None:
+        stored, wanted = kind_of_file(description), cls.__name__
+        if description.get("task") != cls.task:
+            raise FileError(name, f"{stored}, not of {wanted!r}")
+        if cls is not StoredEstimator and description.get("class") != wanted:
+            raise FileError(name, f"{stored}, not of {wanted!r}; structlearn.load reads both")
 
     @classmethod
-    def from_container(
+    def _build(
         cls: type[Estimator],
         name: str,
-        description: dict[str, Any],
+        d: dict[str, Any],
         tensors: dict[str, Tensor],
-        structure: Any = None,
+        given: dict[str, Any],
     ) -> Estimator:
-        """Return the estimator of a file that has been read already; ``name`` is for messages."""
-        wanted = cls.__name__
-        stored = description.get("class")
-        if description.get("task") != "estimator":
-            raise FileError(name, f"{kind_of_file(description)}, not of {wanted!r}")
-        if cls is not StoredEstimator and stored != wanted:
-            raise FileError(
-                name, f"{kind_of_file(description)}, not of {wanted!r}; structlearn.load reads both"
-            )
-        reader = Reader(name, tensors, structure)
-        with refused_as_file(name):
-            kind = None if cls is StoredEstimator else cls
-            estimator: Estimator = read_estimator(description, reader, kind)
-            estimator._relearn(description, reader)
-            reader.finish()
+        reader = Reader(name, tensors, given.get("structure"), _KINDS)
+        kind = None if cls is StoredEstimator else cls
+        estimator: Estimator = _unfitted(d, reader, kind)
+        estimator._relearn(d, reader)
+        reader.finish()
         return estimator
 
 
 # -- parameters -----------------------------------------------------------------------------------
 
 
-#: Parameters that say how a model is made, not what it becomes: equal models are equal files.
-_PASSING = ("n_jobs", "checkpoint", "verbose")
+def _parameters(estimator: Any, writer: Writer, inside: str = "") -> dict[str, Any]:
+    """Return the parameters that a file can hold; ``inside`` is before the names of others."""
+    stored: dict[str, Any] = {}
+    for name, value in sorted(estimator.get_params(deep=False).items()):
+        if name not in _PASSING:
+            with writer.or_left_out(inside + name):
+                if isinstance(value, StoredEstimator):
+                    stored[name] = {
+                        "$": "estimator",
+                        "class": library_name(value),
+                        "parameters": _parameters(value, writer, f"{inside}{name}__"),
+                    }
+                else:
+                    stored[name] = writer.value(value)
+    return stored
 
 
-def write_estimator(estimator: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
-    """Return class and parameters of an estimator of the library, and what was left out."""
+def library_name(estimator: StoredEstimator) -> str:
+    """Return the class of an estimator of the library; others cannot be found again by a name."""
     kind = type(estimator)
     if getattr(import_module("structlearn.estimators"), kind.__name__, None) is not kind:
         raise Unstorable(f"a {kind.__name__}")
-    parameters, left_out = write_parameters(estimator, writer)
-    return {"$": "estimator", "class": kind.__name__, "parameters": parameters}, left_out
+    return str(kind.__name__)
 
 
-def write_parameters(estimator: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters that a file can hold, and what the others are."""
-    found: dict[str, Any] = {}
-    left_out: list[str] = []
-    for name, value in sorted(estimator.get_params(deep=False).items()):
-        if name in _PASSING:
-            continue
-        try:
-            with writer.whole_or_nothing():
-                if isinstance(value, StoredEstimator):
-                    found[name], more = write_estimator(value, writer)
-                    left_out += [f"{name}__{one}" for one in more]
-                else:
-                    found[name] = writer.value(value)
-        except Unstorable as error:
-            left_out.append(f"{name} ({error})")
-    return found, left_out
-
-
-def read_estimator(d: dict[str, Any], reader: Reader, kind: type[Any] | None = None) -> Any:
-    """Return an estimator that has learned nothing; parameters left out have their defaults.
-
-    Parameters
-    ----------
-    d : dict
-        With its class and its parameters.
-    kind : class, optional
-        Instead of the class of that name in the library.
-    """
+def _unfitted(d: dict[str, Any], reader: Reader, kind: type[Any] | None = None) -> Any:
+    """Return an estimator that has learned nothing; parameters left out have their defaults."""
     if kind is None:
         kind = _library_class(reader.name, d["class"])
     parameters = {}
     for name, value in d["parameters"].items():
         nested = isinstance(value, dict) and value.get("$") == "estimator"
-        parameters[name] = read_estimator(value, reader) if nested else reader.value(value)
+        parameters[name] = _unfitted(value, reader) if nested else reader.value(value)
     estimator = kind(**parameters)
     estimator._check_parameters()
     return estimator

@@ -15,31 +15,27 @@ from ...features.encoder import BlockEncoder, ExampleEncoder
 from ...features.hierarchy import ClassHierarchy
 from ...features.tokens import TokenEncoder
 from ...features.vocabulary import Vocabulary
+from ...io.arrays import checked_array, checked_numbers
+from ...models.kinds import Kind, Names, Unstorable, by_attributes
+from ...models.values import Reader, Writer
 from ...scoring.layout import WeightBlock, WeightLayout
 from ...scoring.rows import SparseWeights
 from ...structures.base import Structure
 from ...structures.parts import Block
 from ..columns import Columns
 from ..preparation import Frame
-from .kinds import Unstorable
-from .values import Reader, Writer
 
 __all__ = [
+    "FRAME_KINDS",
+    "checked_columns",
     "read_classes",
-    "read_columns",
     "read_frame",
     "whole_number",
     "write_classes",
-    "write_columns",
     "write_frame",
 ]
 
 Vector = npt.NDArray[np.float64]
-
-_KINDS: dict[str, type[DenseEncoder | SparseEncoder]] = {
-    "dense": DenseEncoder,
-    "sparse": SparseEncoder,
-}
 
 
 def whole_number(value: Any, what: str, most: int = 2**31 - 1) -> int:
@@ -52,19 +48,16 @@ def whole_number(value: Any, what: str, most: int = 2**31 - 1) -> int:
 def write_frame(frame: Frame, weights: Vector, writer: Writer) -> dict[str, Any]:
     """Return all of a fitted model and its weights, as entries of a file's description."""
     encoder = frame.encoder
-    return {
-        "structure": writer.value(frame.structure),
-        "labels": write_classes(frame.classes, writer),
+    learned = {
+        "structure": frame.structure,
         "features": {
             "min_count": encoder.min_count,
-            "blocks": {n: _write_encoder(e, writer) for n, e in encoder.encoders.items()},
-            "columns": write_columns(frame.columns, writer),
+            "blocks": encoder.encoders,
+            "columns": frame.columns,
         },
-        "weights": {
-            "blocks": {n: _write_block(b, writer) for n, b in frame.layout.blocks.items()},
-            "values": writer.array(weights),
-        },
+        "weights": {"blocks": frame.layout.blocks, "values": weights},
     }
+    return {"labels": write_classes(frame.classes, writer), **writer.value(learned)}
 
 
 def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
@@ -77,37 +70,36 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     if isinstance(structure, Constrained):
         inner = structure.structure
         _check_constraints(structure, classes)
+    features, weights = reader.value(d["features"]), reader.value(d["weights"])
     encoder = ExampleEncoder(
         inner,
         single_site=inner.single_site,
-        min_count=whole_number(d["features"]["min_count"], "min_count"),
+        min_count=whole_number(features["min_count"], "min_count"),
     )
-    for name, stored in d["features"]["blocks"].items():
-        encoder.encoders[name] = _read_encoder(stored, reader)
-    expected = structure.blocks(len(classes))
-    stored_blocks = d["weights"]["blocks"]
-    unknown = (set(stored_blocks) | set(encoder.encoders)) - set(expected)
-    if unknown or set(stored_blocks) != set(expected):
-        raise ValueError(f"blocks {sorted(stored_blocks)}; {structure!r} has {sorted(expected)}")
-    weights = reader.numbers(d["weights"]["values"], (-1,))
-    blocks: dict[str, WeightBlock | None] = {}
+    encoder.encoders.update(features["blocks"])
+    if not all(isinstance(one, BlockEncoder) for one in encoder.encoders.values()):
+        raise ValueError("features that are not read in a known way")
+    expected, blocks = structure.blocks(len(classes)), weights["blocks"]
+    if set(blocks) != set(expected) or not set(encoder.encoders) <= set(expected):
+        raise ValueError(f"blocks {sorted(blocks)}; {structure!r} has {sorted(expected)}")
+    values = checked_numbers(weights["values"], "the weights", (-1,))
     at = 0
     for name, spec in expected.items():
-        features = encoder.encoders.get(name)
-        block = _read_block(stored_blocks[name], name, spec, features, reader)
+        block = blocks[name]
+        _check_block(block, name, spec, encoder.encoders.get(name))
         if block is not None:
-            if block.size > len(weights) - at:
+            if block.size > len(values) - at:
                 raise ValueError(f"there are not as many weights as {name!r} needs")
-            _check_rows(block, name, weights[at : at + block.size])
+            _check_rows(block, name, values[at : at + block.size])
             if block.hierarchy and len(block.hierarchy.member_ptr) != len(classes) + 1:
                 raise ValueError("a hierarchy of other classes")
             at += block.size
-        blocks[name] = block
-    if at != len(weights):
-        raise ValueError(f"{len(weights)} weights, where the blocks have {at}")
+    if at != len(values):
+        raise ValueError(f"{len(values)} weights, where the blocks have {at}")
     widths = {name: one.n_features for name, one in encoder.encoders.items()}
-    columns = read_columns(d["features"]["columns"], widths, reader)
-    return Frame(encoder, structure, classes, WeightLayout(blocks), columns=columns), weights
+    columns = checked_columns(features["columns"], widths)
+    layout = WeightLayout({name: blocks[name] for name in expected})
+    return Frame(encoder, structure, classes, layout, columns=columns), values
 
 
 def write_classes(classes: npt.NDArray[Any], writer: Writer) -> Any:
@@ -151,96 +143,70 @@ def _check_constraints(structure: Constrained, classes: npt.NDArray[Any]) -> Non
 # -- features -------------------------------------------------------------------------------------
 
 
-def write_columns(columns: Columns, writer: Writer) -> dict[str, Any]:
-    """Return the names of the columns of data frames, block by block."""
-    return {name: writer.value(names) for name, names in columns.items()}
-
-
-def read_columns(d: dict[str, Any], widths: Mapping[str, int], reader: Reader) -> Columns:
-    """Return names of columns; of a block as many as it has, ``widths[block]``."""
-    columns = {name: reader.value(names) for name, names in d.items()}
+def checked_columns(columns: Any, widths: Mapping[str, int]) -> Columns:
+    """Return names of columns, block by block; a block has ``widths[block]`` of them."""
     for name, names in columns.items():
         if not isinstance(names, np.ndarray) or names.shape != (widths[name],):
             raise ValueError(f"not as many names of columns as {name!r} has columns")
         if not all(isinstance(one, str) for one in names.tolist()):
             raise ValueError(f"the columns of {name!r} have names that are not strings")
-    return columns
+    found: Columns = columns
+    return found
 
 
-def _write_encoder(encoder: BlockEncoder, writer: Writer) -> dict[str, Any]:
-    if isinstance(encoder, TokenEncoder):
-        return {
-            "kind": "names",
-            "min_count": encoder.min_count,
-            "separator": encoder.separator,
-            "names": writer.strings(encoder.vocabulary.names()),
-        }
-    kind = next(name for name, one in _KINDS.items() if isinstance(encoder, one))
-    return {"kind": kind, "columns": encoder.n_features}
+def _array_encoder(kind: type[DenseEncoder | SparseEncoder]) -> Kind:
+    def make(n_features: Any) -> DenseEncoder | SparseEncoder:
+        encoder = kind()
+        encoder.n_features = whole_number(n_features, "the number of columns")
+        return encoder
+
+    return by_attributes(make, "n_features")
 
 
-def _read_encoder(d: dict[str, Any], reader: Reader) -> BlockEncoder:
-    if d["kind"] == "names":
-        if not isinstance(d["separator"], str):
-            raise ValueError("a separator that is not a string")
-        return TokenEncoder(
-            whole_number(d["min_count"], "min_count"),
-            separator=d["separator"],
-            vocabulary=Vocabulary(reader.strings(d["names"])),
-        )
-    encoder = _KINDS[d["kind"]]()
-    encoder.n_features = whole_number(d["columns"], "the number of columns")
-    return encoder
+def _token_encoder(min_count: Any, separator: Any, names: Any) -> TokenEncoder:
+    if not isinstance(separator, str):
+        raise ValueError("a separator that is not a string")
+    if not isinstance(names, Names):
+        raise ValueError("features without names")
+    count = whole_number(min_count, "min_count")
+    return TokenEncoder(count, separator=separator, vocabulary=Vocabulary(names))
+
+
+def _token_arguments(encoder: TokenEncoder) -> dict[str, Any]:
+    names = Names(encoder.vocabulary.names())
+    return {"min_count": encoder.min_count, "separator": encoder.separator, "names": names}
 
 
 # -- weights --------------------------------------------------------------------------------------
 
 
-def _write_block(block: WeightBlock | None, writer: Writer) -> dict[str, Any] | None:
+def _check_block(block: Any, name: str, spec: Block, encoder: BlockEncoder | None) -> None:
+    """Refuse a block whose arrays do not agree with the structure and with the features."""
     if block is None:
-        return None
-    found: dict[str, Any] = {"features": block.n_features, "shared": block.shared}
-    for name in ("row_ptr", "column", "real", "mask"):
-        array = getattr(block, name)
-        found[name] = None if array is None else writer.array(array)
-    tree = block.hierarchy
-    if tree is not None:
-        found["hierarchy"] = {
-            "nodes": tree.nodes,
-            "member_ptr": writer.array(tree.member_ptr),
-            "member": writer.array(tree.member),
-        }
-    return found
-
-
-def _read_block(
-    d: Any, name: str, spec: Block, encoder: BlockEncoder | None, reader: Reader
-) -> WeightBlock | None:
-    """Return a block whose arrays agree with the structure and with the features."""
-    if d is None:
         if encoder is not None or not (spec.shared or spec.optional):
             raise ValueError(f"the block {name!r} has no weights")
-        return None
-    shared = d["shared"]
-    n_features = whole_number(d["features"], f"the number of features of {name!r}")
-    has = 1 if encoder is None else encoder.n_features
-    if shared is not (encoder is None) or n_features != has or (shared and not spec.shared):
+        return
+    if not isinstance(block, WeightBlock) or block.outcomes != tuple(spec.outcomes):
+        raise ValueError(f"the weights of {name!r} are not those of its outcomes")
+    n_features = 1 if encoder is None else encoder.n_features
+    shared = encoder is None
+    if block.shared is not shared or block.n_features != n_features or (shared and not spec.shared):
         raise ValueError(f"the weights of {name!r} are not those of its features")
-    block = WeightBlock(spec.outcomes, n_features, shared=shared)
-    if d.get("hierarchy") is not None:
-        block.hierarchy = _read_hierarchy(d["hierarchy"], spec, reader)
-    if d["mask"] is not None:
-        block.mask = reader.array(d["mask"], "F64", (*spec.inner, *spec.outcomes))
-        if not ((block.mask == 0) | (block.mask == -np.inf)).all():
+    if block.hierarchy is not None:
+        _check_hierarchy(block.hierarchy, spec)
+    if block.mask is not None:
+        mask = checked_array(
+            block.mask, f"the mask of {name!r}", np.float64, (*spec.inner, *spec.outcomes)
+        )
+        if not ((mask == 0) | (mask == -np.inf)).all():
             raise ValueError(f"the mask of {name!r} has other numbers than 0 and -inf")
-    if (d["row_ptr"] is None) is not (d["column"] is None):
+    if (block.row_ptr is None) is not (block.column is None):
         raise ValueError(f"half of the rows of {name!r}")
-    if d["row_ptr"] is not None:
-        block.row_ptr = reader.array(d["row_ptr"], "U32", (n_features + 1,))
-        block.column = reader.array(d["column"], "U32", (-1,))
-    if d["real"] is not None:
-        block.real = reader.array(d["real"], "U8", (block.size,))
-    return block
+    if block.row_ptr is not None:
+        checked_array(block.row_ptr, f"row_ptr of {name!r}", np.uint32, (n_features + 1,))
+        checked_array(block.column, f"column of {name!r}", np.uint32, (-1,))
+    if block.real is not None:
+        checked_array(block.real, f"real of {name!r}", np.uint8, (block.size,))
 
 
 def _check_rows(block: WeightBlock, name: str, weights: Vector) -> None:
@@ -255,14 +221,21 @@ def _check_rows(block: WeightBlock, name: str, weights: Vector) -> None:
         raise ValueError(f"{name!r} has marks other than 0 and 1")
 
 
-def _read_hierarchy(d: dict[str, Any], spec: Block, reader: Reader) -> ClassHierarchy:
-    nodes = d["nodes"]
-    if not isinstance(nodes, list) or not all(isinstance(node, str) for node in nodes):
-        raise ValueError("a hierarchy whose nodes have no names")
+def _hierarchy(nodes: Any, member_ptr: Any, member: Any) -> ClassHierarchy:
     tree = ClassHierarchy.__new__(ClassHierarchy)  # its tree is a parameter, and may have changed
     tree.nodes = nodes
-    tree.member_ptr = reader.array(d["member_ptr"], "U32", (-1,))
-    tree.member = reader.array(d["member"], "U32", (-1,))
+    tree.member_ptr = checked_array(member_ptr, "member_ptr", np.uint32, (-1,))
+    tree.member = checked_array(member, "member", np.uint32, (-1,))
+    return tree
+
+
+def _check_hierarchy(tree: Any, spec: Block) -> None:
+    """Refuse a hierarchy that the core must not see."""
+    if not isinstance(tree, ClassHierarchy):
+        raise ValueError("a hierarchy that is none")
+    nodes = tree.nodes
+    if not isinstance(nodes, list) or not all(isinstance(node, str) for node in nodes):
+        raise ValueError("a hierarchy whose nodes have no names")
     bounds = tree.member_ptr.astype(np.int64)
     if (
         len(spec.outcomes) != 1
@@ -274,4 +247,17 @@ def _read_hierarchy(d: dict[str, Any], spec: Block, reader: Reader) -> ClassHier
         raise ValueError("a hierarchy whose paths do not fit together")
     if tree.member.max(initial=0) >= len(nodes):
         raise ValueError("a hierarchy with a node that does not exist")
-    return tree
+
+
+#: Class -> how its objects are stored: what a fitted model has besides its structure.
+FRAME_KINDS: Mapping[type, Kind] = {
+    DenseEncoder: _array_encoder(DenseEncoder),
+    SparseEncoder: _array_encoder(SparseEncoder),
+    TokenEncoder: Kind(_token_arguments, _token_encoder),
+    ClassHierarchy: by_attributes(_hierarchy, "nodes", "member_ptr", "member"),
+    WeightBlock: by_attributes(
+        WeightBlock,
+        *("outcomes", "n_features", "shared"),
+        *("row_ptr", "column", "real", "mask", "hierarchy"),
+    ),
+}

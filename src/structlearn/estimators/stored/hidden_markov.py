@@ -1,36 +1,39 @@
 """What a file holds of an :class:`~structlearn.estimators.HMM`: counts, and what was made of them.
 
-Logarithms and factors of covariances are stored as they are and not worked out again: other
-machines may round them in another way.
+Scores of labels and factors of covariances are stored as they are and not worked out again: other
+machines may round them in another way. Those of words, which are many, are made of their counts.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...features.arrays import DenseEncoder
-from ..emissions import CategoricalEmissions, GaussianEmissions, Moments, WordCounts
+from ...io.arrays import checked_numbers
+from ...models.kinds import Names
+from ...models.values import Reader, Writer
+from ..emissions import GaussianEmissions, Moments
 from ..observations import TokenReader, VectorReader
-from .frames import read_classes, read_columns, whole_number, write_classes, write_columns
-from .values import Reader, Writer
+from ..word_emissions import CategoricalEmissions, WordCounts
+from .frames import checked_columns, read_classes, whole_number, write_classes
+from .models import write_calibration
 
-__all__ = ["read_emissions", "read_labels", "write_emissions", "write_labels"]
+__all__ = ["read_emissions", "read_labels", "write_hmm"]
 
 
-def write_labels(hmm: Any, writer: Writer) -> dict[str, Any]:
-    """Return the labels, their counts and their scores."""
+def write_hmm(hmm: Any, writer: Writer) -> dict[str, Any]:
+    """Return the labels, what they emit, counts and scores, as entries of a description."""
     counts = hmm._label_counts
-    return {
-        "labels": write_classes(hmm.classes_, writer),
+    learned = {
         "order": len(counts.initial),
-        "counts": {
-            "windows": [writer.array(table) for table in counts.windows],
-            "initial": [writer.array(table) for table in counts.initial],
-            "last": writer.array(counts.last),
-        },
-        "blocks": {name: writer.array(table) for name, table in hmm._blocks.items()},
-        "transition": writer.array(hmm.transition_),
+        "counts": {"windows": counts.windows, "initial": counts.initial, "last": counts.last},
+        "blocks": hmm._blocks,
+        "transition": hmm.transition_,
+        "emissions": _emissions(hmm),
+        "calibration": write_calibration(hmm),
     }
+    return {"labels": write_classes(hmm.classes_, writer), **writer.value(learned)}
 
 
 def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
@@ -38,31 +41,38 @@ def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
     classes = read_classes(d["labels"], reader, True)
     order = whole_number(d["order"], "the order", 8)
     k = len(classes)
+    counts, blocks = reader.value(d["counts"]), reader.value(d["blocks"])
 
-    def counts(names: Any, length: int) -> list[Any]:
-        if len(names) != length:
-            raise ValueError(f"counts of {len(names)} lengths, where the order is {order}")
-        return [reader.numbers(name, (k,) * (j + 1), 0.0) for j, name in enumerate(names)]
+    def by_length(tables: Any, length: int) -> list[Any]:
+        if len(tables) != length:
+            raise ValueError(f"counts of {len(tables)} lengths, where the order is {order}")
+        return [
+            checked_numbers(table, "a table of counts", (k,) * j, 0.0)
+            for j, table in enumerate(tables, 1)
+        ]
 
-    stored = d["counts"]
     shapes = {"start": 1, "end": 1, **{f"transition{j}": j + 1 for j in range(1, order)}}
     shapes["transition"] = order + 1
-    if order < 1 or set(d["blocks"]) != set(shapes):
-        raise ValueError(f"scores of {sorted(d['blocks'])}, where the order is {order}")
+    if order < 1 or set(blocks) != set(shapes):
+        raise ValueError(f"scores of {sorted(blocks)}, where the order is {order}")
     return {
         "order": order,
         "classes": classes,
-        "windows": counts(stored["windows"], order + 1),
-        "initial": counts(stored["initial"], order),
-        "last": reader.numbers(stored["last"], (k,), 0.0),
-        "blocks": {n: reader.numbers(d["blocks"][n], (k,) * r) for n, r in shapes.items()},
-        "transition": reader.numbers(d["transition"], (k,) * (order + 1)),
+        "windows": by_length(counts["windows"], order + 1),
+        "initial": by_length(counts["initial"], order),
+        "last": checked_numbers(counts["last"], "the last counts", (k,), 0.0),
+        "blocks": {n: checked_numbers(blocks[n], n, (k,) * r) for n, r in shapes.items()},
+        "transition": checked_numbers(
+            reader.value(d["transition"]), "transition", (k,) * (order + 1)
+        ),
     }
 
 
 # -- what labels emit -----------------------------------------------------------------------------
 
-#: Attributes of Gaussian emissions and their shapes: (K), (d).
+#: Arrays and their shapes: labels (k), columns (d), known words (w), suffixes and the lack of one
+#: (s), words in lower case (l).
+_MOMENTS = {"weight": "k", "mean": "kd", "scatter": "kdd"}
 _GAUSSIAN = {
     "_origin": "d",
     "means": "kd",
@@ -71,95 +81,89 @@ _GAUSSIAN = {
     "_centres": "kd",
     "_constant": "k",
 }
-_MOMENTS = {"weight": "k", "mean": "kd", "scatter": "kdd"}
+#: Those without numbers below 0.
+_COUNTS = ("weight",)
 
 
-def write_emissions(hmm: Any, writer: Writer) -> dict[str, Any]:
-    """Return how X is read, the counts, and the scores that were made of them."""
+def _emissions(hmm: Any) -> dict[str, Any]:
+    """Return how X is read, the counts, and what makes scores of them."""
     emissions, counts = hmm.emissions_, hmm._emission_counts
     if isinstance(emissions, GaussianEmissions):
         return {
             "kind": "gaussian",
             "columns": emissions.means.shape[1],
-            "names": write_columns(hmm._columns, writer),
-            "moments": {name: writer.array(getattr(counts, name)) for name in _MOMENTS},
-            "scores": {name: writer.array(getattr(emissions, name)) for name in _GAUSSIAN},
+            "names": hmm._columns,
+            "moments": _attributes(counts, _MOMENTS),
+            "scores": _attributes(emissions, _GAUSSIAN),
         }
-    found = {
+    return {
         "kind": "categorical",
-        "observation": writer.value(hmm._reader._observation),
-        "words": writer.strings(list(counts.index)),
-        "counts": writer.array(counts.table),
-        "alpha": emissions._alpha,
-        "suffix_length": emissions._suffix_length,
-        "unknown": writer.array(emissions._unknown),
-        "log_normaliser": writer.array(emissions._log_normaliser),
-        "log_unseen": emissions._log_unseen,
-        "scores": writer.array(emissions._scores),
-        "suffixes": writer.strings(list(emissions._suffixes)),
-        "given_suffix": writer.array(emissions._given_suffix),
+        "observation": hmm._reader._observation,
+        "words": Names(counts.index),
+        "counts": counts.table,
+        **emissions.options,
     }
-    if emissions._suffix_length:
-        found["lower"] = writer.strings(list(emissions._lower))
-        found["lower_counts"] = writer.array(emissions._lower_counts)
-    return found
 
 
-def read_emissions(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any, Any]:
+def _attributes(of: Any, shapes: dict[str, str]) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in shapes}
+
+
+def _checked(stored: Any, shapes: dict[str, str], **sizes: int) -> dict[str, Any]:
+    """Return arrays of finite numbers, all of the shapes that these sizes make."""
+    return {
+        name: checked_numbers(
+            stored[name],
+            name,
+            tuple(sizes[letter] for letter in shape),
+            0.0 if name in _COUNTS else -math.inf,
+        )
+        for name, shape in shapes.items()
+    }
+
+
+def read_emissions(d: dict[str, Any], k: int) -> tuple[Any, Any, Any, Any]:
     """Return the names of columns, the reader of X, the counts and the emissions."""
     if d["kind"] == "gaussian":
-        return _read_gaussian(d, k, reader)
+        return _read_gaussian(d, k)
     if d["kind"] != "categorical":
         raise ValueError(f"emissions of the kind {d['kind']!r}")
-    words = reader.strings(d["words"])
-    table = reader.numbers(d["counts"], (len(words), k), 0.0)
-    counts = WordCounts({word: i for i, word in enumerate(words)}, table)
-    observation = reader.value(d["observation"])
+    words = _names(d["words"])
+    table = checked_numbers(d["counts"], "counts", (len(words), k), 0.0)
+    observation = d["observation"]
     if observation is not None and not isinstance(observation, (int, str)):
         raise ValueError(f"what is observed is {observation!r}")
-    emissions = CategoricalEmissions.__new__(CategoricalEmissions)
-    emissions._alpha = _positive(d["alpha"], "alpha")
-    emissions._suffix_length = whole_number(d["suffix_length"], "suffix_length")
-    emissions._unknown = reader.numbers(d["unknown"], (k,), 0.0)
-    emissions._log_normaliser = reader.numbers(d["log_normaliser"], (k,))
-    emissions._log_unseen = -_positive(-d["log_unseen"], "log_unseen")
-    seen = table.sum(axis=1) > 0  # as emissions tell known words
-    known = [word for word, one in zip(words, seen.tolist(), strict=True) if one]
-    emissions._index = {word: i for i, word in enumerate(known)}
-    emissions._scores = reader.numbers(d["scores"], (len(known), k))
-    suffixes = reader.strings(d["suffixes"])
-    if not all(suffixes):
-        raise ValueError("a suffix without a mark")
-    emissions._suffixes = {suffix: i for i, suffix in enumerate(suffixes, 1)}
-    emissions._given_suffix = reader.numbers(d["given_suffix"], (len(suffixes) + 1, k), 0.0)
-    emissions._lower = {}
-    if emissions._suffix_length:
-        lower = reader.strings(d["lower"])
-        emissions._lower = {word: i for i, word in enumerate(lower)}
-        emissions._lower_counts = reader.numbers(d["lower_counts"], (len(lower), k), 0.0)
+    counts = WordCounts({word: number for number, word in enumerate(words)}, table)
+    emissions = CategoricalEmissions(
+        counts,
+        alpha=_positive(d["alpha"], "alpha"),
+        word_alpha=_positive(d["word_alpha"], "word_alpha"),
+        suffix_length=whole_number(d["suffix_length"], "suffix_length"),
+        rare=_positive(d["rare"], "rare", zero=True),
+    )
     return {}, TokenReader(observation), counts, emissions
 
 
-def _read_gaussian(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any, Any]:
+def _read_gaussian(d: dict[str, Any], k: int) -> tuple[Any, Any, Any, Any]:
     columns = whole_number(d["columns"], "the number of columns")
-    sizes = {"k": k, "d": columns}
-
-    def arrays(stored: Any, shapes: dict[str, str]) -> dict[str, Any]:
-        return {n: reader.numbers(stored[n], tuple(sizes[c] for c in s)) for n, s in shapes.items()}
-
-    moments = Moments(**arrays(d["moments"], _MOMENTS))
-    if moments.weight.min() < 0:
-        raise ValueError("counts below 0")
+    moments = Moments(**_checked(d["moments"], _MOMENTS, k=k, d=columns))
     emissions = GaussianEmissions.__new__(GaussianEmissions)
-    vars(emissions).update(arrays(d["scores"], _GAUSSIAN))
+    vars(emissions).update(_checked(d["scores"], _GAUSSIAN, k=k, d=columns))
     reads = VectorReader()
     encoder = DenseEncoder()
     encoder.n_features = columns
     reads._encoder.encoders["label"] = encoder
-    return read_columns(d["names"], {"label": columns}, reader), reads, moments, emissions
+    return checked_columns(d["names"], {"label": columns}), reads, moments, emissions
 
 
-def _positive(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e308:
+def _names(value: Any) -> Names:
+    if not isinstance(value, Names):
+        raise ValueError("words that are not strings")
+    return value
+
+
+def _positive(value: Any, what: str, *, zero: bool = False) -> float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not (0 < value < 1e308 or (zero and value == 0)):
         raise ValueError(f"{what} is {value!r}")
     return float(value)

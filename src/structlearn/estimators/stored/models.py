@@ -7,32 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from ...io.arrays import checked_numbers
 from ...learners.online import OnlineState
-from ...learners.snapshot import pack, unpack
 from ...models.calibration import Calibration
+from ...models.values import Reader, Writer
 from ..preparation import Frame
 from .frames import read_frame, write_frame
-from .kinds import Unstorable
-from .values import Reader, Writer
 
 __all__ = ["read_calibration", "read_model", "write_calibration", "write_model"]
 
 
-def write_model(model: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
-    """Return what a model has learned, as entries of a description, and what was left out."""
+def write_model(model: Any, writer: Writer) -> dict[str, Any]:
+    """Return what a model has learned, as entries of a description."""
     frame = Frame(
         model._encoder, model.structure_, model.classes_, model._layout, columns=model._columns
     )
-    history, left_out = _write_history(model.history_, writer)
-    state = None
-    if isinstance(getattr(model, "_online", None), OnlineState):
-        text, arrays = pack(model._online)
-        state = {"state": text, "arrays": [writer.array(array) for array in arrays]}
+    online = getattr(model, "_online", None)
     training = {
-        "history": history,
-        "objective": writer.value(model.objective_),
-        "gap": writer.value(model.duality_gap_),
-        "online": state,
+        "objective": model.objective_,
+        "gap": model.duality_gap_,
+        "online": online if isinstance(online, OnlineState) else None,
         "calibration": write_calibration(model),
     }
     if hasattr(model, "class_count_"):
@@ -40,41 +34,37 @@ def write_model(model: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
     for name in ("solver_", "approximate_"):
         if hasattr(model, name):
             training[name] = getattr(model, name)
-    return {**write_frame(frame, model._weights, writer), "training": training}, left_out
+    history = _history(model.history_, writer)
+    return {
+        **write_frame(frame, model._weights, writer),
+        "training": {"history": history, **writer.value(training)},
+    }
 
 
-def _write_history(
-    history: list[dict[str, Any]], writer: Writer
-) -> tuple[list[dict[str, Any]], list[str]]:
+def _history(history: list[dict[str, Any]], writer: Writer) -> list[dict[str, Any]]:
     """Return the records without what another run would change, or a file cannot hold."""
-    records, left_out = [], []
+    records = []
     for record in history:
         kept = {}
         for name, value in record.items():
-            if name == "seconds":
-                continue
-            try:
-                with writer.whole_or_nothing():
+            if name != "seconds":
+                with writer.or_left_out(f"{name!r} of history_"):
                     kept[str(name)] = writer.value(value)
-            except Unstorable as error:
-                left_out.append(f"{name!r} of history_ ({error})")
         records.append(kept)
-    return records, list(dict.fromkeys(left_out))
+    return records
 
 
 def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     """Make a model what was stored; all is checked before the model is changed."""
     frame, weights = read_frame(d, reader)
-    training = d["training"]
-    history = [
-        {str(name): reader.value(value) for name, value in record.items()}
-        for record in training["history"]
-    ]
+    training = reader.value(d["training"])
+    history = training["history"]
     for record in history:
         float(record["loss"])
-    objective, gap = (_number(reader.value(training[name])) for name in ("objective", "gap"))
-    state = training["online"]
-    online = None if state is None else _read_online(state, len(weights), reader)
+    objective, gap = _number(training["objective"]), _number(training["gap"])
+    online = training["online"]
+    if online is not None:
+        _check_online(online, len(weights))
     told = {name: training[name] for name in ("solver_", "approximate_") if name in training}
     if not all(value is None or isinstance(value, str) for value in told.values()):
         raise ValueError("a solver without a name")
@@ -110,21 +100,14 @@ def _number(value: Any) -> float | None:
     return value
 
 
-def _read_online(d: dict[str, Any], n_weights: int, reader: Reader) -> OnlineState:
-    """Return where an online learner stopped: vectors as long as the weights, finite numbers."""
-    state = unpack(d["state"], [reader.numbers(name, (-1,)) for name in d["arrays"]])
+def _check_online(state: Any, n_weights: int) -> None:
+    """Refuse all but vectors as long as the weights, and finite numbers."""
     if not isinstance(state, OnlineState):
         raise ValueError("not the state of an online learner")
-    for vector, may_be_empty in ((state.v, False), (state.behind, True), (state.squares, True)):
-        sizes = (n_weights, 0) if may_be_empty else (n_weights,)
-        if not isinstance(vector, np.ndarray) or len(vector) not in sizes:
+    for name in ("v", "behind", "squares"):
+        size = len(checked_numbers(getattr(state, name), name, (-1,)))
+        if size != n_weights and (size or name == "v"):
             raise ValueError("the state of another model's weights")
     for name in ("scale", "ahead", "total", "steps", "cost", "epochs"):
-        value = getattr(state, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"{name} is {value!r}")
-        if not math.isfinite(value):
-            raise ValueError(f"{name} is {value!r}")
-    if type(state.epochs) is not int:
-        raise ValueError(f"epochs is {state.epochs!r}")
-    return state
+        if not math.isfinite(getattr(state, name)):
+            raise ValueError(f"{name} is {getattr(state, name)!r}")

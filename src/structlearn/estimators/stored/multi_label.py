@@ -7,54 +7,52 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...io.arrays import checked_array
+from ...models.storage import put_inside, taken_out
+from ...models.values import Reader, Writer
 from ...structures.graphs.graph import Graph
 from ...structures.trees.tree import Tree
-from ..columns import Columns
 from ..label_graph import as_tree, label_edges
-from .files import read_estimator, write_estimator
-from .frames import read_columns, whole_number, write_columns
-from .values import Reader, Writer
+from .files import StoredEstimator, library_name
+from .frames import checked_columns, whole_number
 
 __all__ = ["read_classifier", "write_classifier"]
 
 
-def write_classifier(classifier: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
-    """Return the graph over the labels and the fitted learner, and what was left out."""
-    learner, _ = write_estimator(classifier.estimator_, writer)  # told of by the parameter
-    learned, left_out = classifier.estimator_._learned(writer)
-    return {
+def write_classifier(classifier: Any, writer: Writer) -> dict[str, Any]:
+    """Return the graph over the labels and the fitted learner."""
+    library_name(classifier.estimator_)
+    inner = Writer(writer.kinds)
+    content = classifier.estimator_._described(inner), inner.tensors
+    writer.left_out += [f"estimator__{one}" for one in inner.left_out]
+    names = getattr(classifier, "feature_names_in_", None)
+    learned = {
         "n_labels": len(classifier.classes_),
         "n_features": classifier.n_features_in_,
-        "names": write_columns(_names(classifier), writer),
-        "edges": writer.array(classifier.edges_),
-        "learner": {**learner, **learned},
-    }, left_out
+        "names": {} if names is None else {"X": names},
+        "edges": classifier.edges_,
+    }
+    return {**writer.value(learned), "learner": put_inside(writer.tensors, "learner", content)}
 
 
 def read_classifier(classifier: Any, d: dict[str, Any], reader: Reader) -> None:
     """Make a classifier what was stored; graph, features and learner must belong together."""
     n_labels = whole_number(d["n_labels"], "the number of labels")
     n_features = whole_number(d["n_features"], "the number of features")
-    edges = reader.array(d["edges"], "I64", (-1, 2))
+    edges = checked_array(reader.value(d["edges"]), "edges", np.int64, (-1, 2))
     label_edges(edges, np.empty((0, n_labels), dtype=np.int64))  # refuses what is no graph
-    learner = read_estimator(d["learner"], reader)
-    learner._relearn(d["learner"], reader)
+    learner: Any = taken_out(reader.tensors, "learner", reader.name, d["learner"], StoredEstimator)
     width = n_features + bool(classifier.intercept)
     if not n_labels or not n_features or _columns(learner, "label") != n_labels * width:
         raise ValueError(f"a learner of other features than {n_labels} labels with {width} each")
     _check_graph(learner, edges, n_labels)
-    names = read_columns(d["names"], {"X": n_features}, reader)
+    names = checked_columns(reader.value(d["names"]), {"X": n_features})
     if names:
         classifier.feature_names_in_ = names["X"]
     classifier.edges_ = edges
     classifier.classes_ = np.arange(n_labels)
     classifier.n_features_in_ = n_features
     classifier.estimator_ = learner
-
-
-def _names(classifier: Any) -> Columns:
-    names = getattr(classifier, "feature_names_in_", None)
-    return {} if names is None else {"X": names}
 
 
 def _columns(learner: Any, block: str) -> int | None:

@@ -7,33 +7,21 @@ from array import array
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from ...io.container import Tensor, check_dtype
-from ..emissions import CategoricalEmissions, WordCounts
+from ..word_emissions import CategoricalEmissions, WordCounts
 
-__all__ = ["emission_tensors", "load_emissions", "stored_words", "word_scores"]
-
-_OPTIONS = ("alpha", "word_alpha", "suffix_length", "rare")
+__all__ = ["emission_tensors", "load_emissions", "stored_words"]
 
 
-def word_scores(emissions: Any) -> Callable[[str], Any]:
-    """Return the function from a word to its scores, log P(word | label)."""
-
-    def scores(word: str) -> Any:
-        return np.ascontiguousarray(emissions.scores([word])[0], dtype=np.float32)
-
-    return scores
-
-
-def emission_tensors(hmm: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def emission_tensors(
+    emissions: CategoricalEmissions,
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return what a model file needs to make the emissions again: options and arrays."""
-    counts = hmm._emission_counts
+    counts = emissions.counts
     words = [word.encode() for word in counts.index]
     ends = array("I", itertools.accumulate(map(len, words)))
     table = counts.table.astype("<f8")
-    options = {name: getattr(hmm, name) for name in _OPTIONS}
-    return options, {
+    return emissions.options, {
         "emission.words": Tensor("U8", b"".join(words)),
         "emission.ends": Tensor("U32", ends),
         "emission.counts": Tensor("F64", array("d", table.tobytes()), table.shape),
@@ -50,13 +38,16 @@ def stored_words(tensors: Mapping[str, Tensor]) -> list[str]:
     return [text[a:b].decode() for a, b in itertools.pairwise(bounds)]
 
 
-def load_emissions(options: dict[str, Any], tensors: dict[str, Tensor]) -> Callable[[str], Any]:
+def load_emissions(
+    options: dict[str, Any], tensors: dict[str, Tensor], n_labels: int
+) -> Callable[[str], Any]:
     """Return the function that scores a word, from a model file."""
     words = stored_words(tensors)
-    table = np.frombuffer(tensors["emission.counts"].data, dtype="<f8")
-    table = table.reshape(len(words), -1)
-    if len(set(words)) != len(words) or not np.isfinite(table).all() or (table < 0).any():
-        raise ValueError("the counts of words make no sense")
-    index = {word: i for i, word in enumerate(words)}
-    chosen = {name: options[name] for name in _OPTIONS}
-    return word_scores(CategoricalEmissions(WordCounts(index, table.copy()), **chosen))
+    if len(set(words)) != len(words):
+        raise ValueError("a word is counted twice")
+    check_dtype("emission.counts", tensors["emission.counts"], "F64")
+    flat = memoryview(tensors["emission.counts"].data).cast("B")
+    counts = WordCounts(
+        {word: i for i, word in enumerate(words)}, flat.cast("d", (len(words), n_labels))
+    )
+    return CategoricalEmissions(counts, **options).vector

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Grammar"]
+from ... import _core
 
-#: More chains than this are an accident: the grammar has dense cycles of unary rules.
-_MOST_CHAINS = 1_000_000
+__all__ = ["Grammar"]
 
 
 class Grammar:
@@ -48,51 +47,18 @@ class Grammar:
         self.max_chain = int(max_chain)
         self.binary = _rules("binary", binary, 3, self.n_symbols)
         self.unary = _rules("unary", unary, 2, self.n_symbols)
-        same = np.flatnonzero(self.unary[:, 0] == self.unary[:, 1])
-        if len(same):
-            raise ValueError(
-                f"unary rule {same[0]} leads from symbol {self.unary[same[0], 0]} to itself"
-            )
-        self.chains = self._closure()
+        chains = _core.unary_chains(self.n_symbols, self.unary.tolist(), self.max_chain)
+        self.chains: list[tuple[int, ...]] = list(map(tuple, chains))
         self.binary_index = {tuple(r): k for k, r in enumerate(self.binary.tolist())}
         self.unary_index = {tuple(r): k for k, r in enumerate(self.unary.tolist())}
 
-    def _closure(self) -> list[tuple[int, ...]]:
-        rules = self.unary.tolist()
-        above: list[list[int]] = [[] for _ in range(self.n_symbols)]
-        for rule, (_, child) in enumerate(rules):
-            above[child].append(rule)
-        found: list[tuple[int, ...]] = []
-        layer: list[tuple[tuple[int, ...], set[int]]] = [
-            ((rule,), {parent, child}) for rule, (parent, child) in enumerate(rules)
-        ]
-        for _ in range(self.max_chain):
-            if not layer:
-                break  # no symbol comes twice: chains end, however long they may be
-            found += [chain for chain, _ in layer]
-            if len(found) > _MOST_CHAINS:
-                raise ValueError(
-                    f"the unary rules make more than {_MOST_CHAINS} chains of up to "
-                    f"{self.max_chain}; lower max_chain"
-                )
-            layer = [
-                ((*chain, rule), seen | {rules[rule][0]})
-                for chain, seen in layer
-                for rule in above[rules[chain[-1]][0]]
-                if rules[rule][0] not in seen
-            ]
-        return found
-
     def specification(self) -> dict[str, Any]:
         """Return what the core needs."""
-        ptr = np.zeros(len(self.chains) + 1, dtype=np.uint32)
-        np.cumsum([len(chain) for chain in self.chains], out=ptr[1:])
         return {
             "symbols": self.n_symbols,
             "binary": self.binary.astype(np.uint32),
             "unary": self.unary.astype(np.uint32),
-            "chain_ptr": ptr,
-            "chain_rule": np.array([r for chain in self.chains for r in chain], dtype=np.uint32),
+            "max_chain": self.max_chain,
         }
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from .model import ConstituencyModel
+from .model import ConstituencyModel, spans_of
 from .naming import SpanNames
 
 __all__ = ["explain"]
@@ -15,33 +15,40 @@ Spans = list[tuple[int, int, int]]
 _PLACES = ("first under", "in the middle under", "last under")
 
 
-def explain(model: ConstituencyModel, words: list[str], tags: list[str]) -> list[dict[str, Any]]:
-    """Return what puts the best tree of a sentence before the second best.
+def explain(model: ConstituencyModel, inputs: Any, threads: int) -> list[list[dict[str, Any]]]:
+    """Return what puts the best tree of each sentence before the second best.
 
     Returns
     -------
-    list of dict
+    list of list of dict
         One, or none where there is no other tree: position (None), label and runner_up (trees),
         margin, contributions: (name, value), the largest (by its absolute value) first. They are
         what the features of the spans and splits in which the trees differ, and the pairs of labels
         above each other, add to the margin; of a counted grammar the rules.
     """
-    if model.grammar is not None:
-        ranked = model.grammar.kbest(words, tags, 2)
-    else:
-        found = model.core.kbest(words, tags, 2)
-        ranked = [(score, model.tree(words, tags, spans)) for score, spans in found]
-    if len(ranked) < 2:
-        return []
-    if model.grammar is not None:
-        added = model.grammar.difference(tags)
-    else:
-        added = _added(model, words, tags, [spans for _, spans in found])
-    by_size = sorted(added.items(), key=lambda part: (-abs(part[1]), part[0]))
-    contributions = [(name, value) for name, value in by_size if value]
-    (score, best), (less, rival) = ranked
-    row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
-    return [{**row, "margin": score - less, "contributions": contributions}]
+    rows: list[list[dict[str, Any]]] = []
+    for i, ranked in enumerate(inputs.kbest(2, threads)):
+        rows.append([])
+        if len(ranked) < 2:
+            continue
+        (score, best), (less, rival) = ranked
+        trees = [list(spans_of(output)) for output in (best, rival)]
+        words, tags = inputs.source[i]
+        if model.grammar is not None:
+            added = model.grammar.difference(words, tags, *trees)
+        else:
+            added = _added(model, words, tags, trees)
+        by_size = sorted(added.items(), key=lambda part: (-abs(part[1]), part[0]))
+        rows[-1].append(
+            {
+                "position": None,
+                "label": model.tree(inputs, i, best),
+                "runner_up": model.tree(inputs, i, rival),
+                "margin": score - less,
+                "contributions": [(name, value) for name, value in by_size if value],
+            }
+        )
+    return rows
 
 
 def _added(

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.report import Choice, Report, Shown, check_labels
-from ...estimators.calibration import certainty_fact
-from ...estimators.named import learner_facts
+from ...models.temperature import certainty_fact
 from ...text.bracket_treebank import has_trees, read_sentences
 from ...text.trees import Tree
 from .decisions import explain
@@ -27,6 +26,8 @@ _PLACES = ("first", "in the middle", "last")
 
 def model_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
     """Return what a model is and how it was trained."""
+    from ...estimators.named import learner_facts  # needs NumPy
+
     training = model.training
     learner, passes = str(training.get("learner")), training.get("passes")
     how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
@@ -39,11 +40,12 @@ def model_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
         facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     kept = [name for name in ("functions", "traces") if training.get(name)]
     facts.append(("kept in trees", ", ".join(kept) or "categories alone, no functions or traces"))
-    facts.append(("probabilities", certainty_fact(model.temperature)))
+    certainty = certainty_fact(model.loss_temperature, model.calibration)
+    facts.append(("probabilities", certainty))
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
-        grammar = model.grammar.grammar
-        facts.append(("symbols", str(grammar.n_symbols)))
+        grammar = model.grammar
+        facts.append(("symbols", str(len(grammar.symbols))))
         facts.append(("rules", f"{len(grammar.binary)} binary, {len(grammar.unary)} unary"))
     else:
         facts.append(("labels", " ".join("+".join(chain) for chain in model.labels[1:])))
@@ -81,8 +83,8 @@ def _rules(model: ConstituencyModel, top: int | None, only: Sequence[str] | None
     grammar = model.grammar
     assert grammar is not None
     found: dict[str, Any] = {}
-    rules = [*grammar.grammar.binary.tolist(), *grammar.grammar.unary.tolist()]
-    for (parent, *children), score in zip(rules, grammar.scores.tolist(), strict=False):
+    rules = [*grammar.binary, *grammar.unary]
+    for (parent, *children), score in zip(rules, grammar.scores, strict=False):
         name = grammar.symbols[parent].lstrip("(")
         category = grammar.categories[parent]
         if category and (only is None or category in only):
@@ -125,7 +127,7 @@ def inspect_parser(
     """
     model: ConstituencyModel = parser._fitted()
     if model.grammar is not None:
-        known = sorted({name for name in model.grammar.categories if name})
+        known = model.names
         heading, weights = "Most probable rules, category by category", _rules
     else:
         known = ["+".join(chain) for chain in model.labels[1:]]
@@ -165,11 +167,12 @@ def _trees(
 ) -> tuple[list[tuple[Tree, Tree | None, list[dict[str, Any]]]], int]:
     """Return predicted trees, the gold ones where the source has them, and what decided."""
     sentences = read_sentences(source, traces=parser.traces)
-    tagged = parser._tag(sentences[:most], None)
-    model = parser._fitted()
-    predicted = model.parse(tagged, parser.n_threads)
+    model: ConstituencyModel = parser._fitted()
+    inputs = model.inputs(parser._tag(sentences[:most], None))
+    outputs = inputs.solve(parser.n_threads).outputs
+    predicted = [model.tree(inputs, i, output) for i, output in enumerate(outputs)]
     gold: list[Tree | None] = [None] * len(predicted)
     if has_trees(source):
         gold = list(parser._treebank(source, None, None)[:most])
-    decisions = [explain(model, *given) for given in tagged]
+    decisions = explain(model, inputs, parser.n_threads)
     return list(zip(predicted, gold, decisions, strict=True)), len(sentences)

@@ -6,11 +6,12 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...io.container import Tensor, check_dtype, checked_arrays, container_pieces, parse_container
-from ...io.stored_model import StoredModel, stored_temperature
+from ...io.container import Tensor, check_dtype, checked_arrays
 from ...meter import portions
+from ...models.inputs import NativeInputs
+from ...models.storage import StoredModel, put_inside, taken_out
+from ...models.temperature import Tempered
 from ...text.trees import Tree, tree_from_spans
-from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 
     from ...text.bracket_treebank import Sentence
     from .pcfg import TreebankGrammar
-    from .sums import SpanSums
 
-__all__ = ["NAMELESS", "ConstituencyModel", "nameless_label"]
+__all__ = ["NAMELESS", "ConstituencyModel", "nameless_label", "spans_of"]
 
 #: Words of a sentence, and bytes of a grammar's chart.
 _MOST_WORDS = 1000
@@ -44,7 +44,12 @@ def nameless_label(labels: Sequence[tuple[str, ...]]) -> int:
     return labels.index(NAMELESS) if NAMELESS in labels else 0
 
 
-class ConstituencyModel(StoredModel):
+def spans_of(output: Any) -> Iterator[tuple[int, int, int]]:
+    """Return (begin, end, number of the label) of the spans of an output, outer before inner."""
+    return zip(output[::3], output[1::3], output[2::3], strict=True)
+
+
+class ConstituencyModel(Tempered, StoredModel):
     """All that parsing needs.
 
     Attributes
@@ -64,6 +69,11 @@ class ConstituencyModel(StoredModel):
         How it was trained.
     grammar : TreebankGrammar or None
         The counted rules of the generative baseline.
+    names : list of str
+        The different labels of nodes.
+    chains : list of tuple of str
+        The names of nodes that the core's numbers stand for: of :attr:`labels`, or each category of
+        the grammar.
     """
 
     task = "constituency"
@@ -86,18 +96,22 @@ class ConstituencyModel(StoredModel):
         self.root = root
         self.training = training or {}
         self.grammar = grammar
-        self.core: Any = None
-        if grammar is None:
+        _ = self.temperature  # refuses a record that makes no sense
+        self.core: Any
+        self.chains: list[tuple[str, ...]]
+        if grammar is not None:
+            self.core, self.names = grammar.core, grammar.names
+            self.chains = [(name,) for name in self.names]
+        else:
             if not labels or labels[0] != () or len(set(labels)) != len(labels):
                 raise ValueError("the labels are not the empty one and others, each once")
             if any(not chain for chain in labels[1:]):
                 raise ValueError("a label without a name")
-            self.core = self._parser(arrays["weights"])
-
-    def _parser(self, weights: Any) -> Any:
-        rest = (self.arrays["known"], self.arrays["keys"])
-        nameless = nameless_label(self.labels)
-        return _core.TreeParser(len(self.labels), self.tags, *rest, weights, nameless)
+            self.chains, self.names = labels, sorted({k for chain in labels for k in chain} - {""})
+            number = {name: k for k, name in enumerate(self.names)}
+            named = [[number[k] for k in dict.fromkeys(chain) if k] for chain in labels]
+            weights = (arrays["known"], arrays["keys"], arrays["weights"])
+            self.core = _core.TreeParser(named, tags, *weights, nameless_label(labels))
 
     @property
     def table(self) -> array[float]:
@@ -108,29 +122,6 @@ class ConstituencyModel(StoredModel):
         symbols = len(self.labels) + len(self.tags) + 1
         size = 4 * symbols * (3 * len(self.labels) + 1)
         return array("f", bytes(memoryview(self.arrays["weights"]).cast("B")[-size:]))
-
-    @property
-    def temperature(self) -> float | None:
-        """Of calibrated probabilities; None: not calibrated. Those of counted rules are."""
-        return 1.0 if self.grammar is not None else stored_temperature(self.training)
-
-    @property
-    def has_temperature(self) -> bool:
-        """Whether a temperature changes its probabilities."""
-        return self.grammar is None
-
-    def tempered(self, temperature: float) -> Any:
-        """Return the native parser with scores divided by a temperature."""
-        if temperature == 1.0:
-            return self.core
-        known, core = getattr(self, "_tempered", (None, None))
-        if known != temperature:
-            import numpy as np
-
-            weights = np.frombuffer(memoryview(self.arrays["weights"]).cast("B"), np.float32)
-            core = self._parser((weights / temperature).astype(np.float32).tobytes())
-            self._tempered = (temperature, core)
-        return core
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -151,10 +142,7 @@ class ConstituencyModel(StoredModel):
     @property
     def written_labels(self) -> list[str]:
         """The categories of trees, and the tags that are predicted."""
-        chains = self.labels if self.grammar is None else [tuple(self.grammar.categories)]
-        categories = {label for chain in chains for label in chain} - {""}
-        tags = [] if self.tagger is None else self.tagger.classes_
-        return [*sorted(categories), *tags]
+        return [*self.names, *([] if self.tagger is None else self.tagger.classes_)]
 
     @property
     def has_taggers(self) -> bool:
@@ -170,36 +158,45 @@ class ConstituencyModel(StoredModel):
         found: list[list[str]] = self.tagger.predict([[(w,) for w in s] for s in sentences])
         return found
 
-    def parse(self, tagged: Sequence[tuple[list[str], list[str]]], threads: int = 1) -> list[Tree]:
-        """Return the best trees of words with their tags, which are not too long."""
-        trees: list[Tree] = []
+    def inputs(self, tagged: Sequence[tuple[list[str], list[str]]]) -> NativeInputs:
+        """Return words with their tags, to be asked about. Outputs are rows of spans."""
+        return NativeInputs(self.core.inputs(tagged), tagged)
+
+    def parse(
+        self, tagged: Sequence[tuple[list[str], list[str]]], threads: int = 1
+    ) -> list[tuple[float, Tree]]:
+        """Return the best trees of words with their tags, which are not too long, with scores."""
+        best: list[tuple[float, Tree]] = []
         for some in portions(len(tagged), _PORTION * threads, "sentences"):
-            part = list(tagged[some.start : some.stop])
-            if self.grammar is not None:
-                trees += [self.grammar.parse(words, tags) for words, tags in part]
-                continue
-            found = self.core.parse(part, threads)
-            trees += [self.tree(*given, spans) for given, spans in zip(part, found, strict=True)]
-        return trees
+            inputs = self.inputs(tagged[some.start : some.stop])
+            solved = inputs.solve(threads)
+            trees = (self.tree(inputs, i, y) for i, y in enumerate(solved.outputs))
+            best += zip(solved.values, trees, strict=True)
+        return best
 
-    def tree(self, words: list[str], tags: list[str], spans: Any) -> Tree:
-        """Return the tree of spans with the numbers of their labels."""
-        return tree_from_spans(words, tags, [(i, j, self.labels[x]) for i, j, x in spans])
+    def tree(self, inputs: NativeInputs, i: int, output: Any) -> Tree:
+        """Return the tree of an output."""
+        spans = [(begin, end, self.chains[k]) for begin, end, k in spans_of(output)]
+        words, tags = inputs.source[i]
+        return tree_from_spans(words, tags, spans)
 
-    def sums(self, tagged: Sequence[tuple[list[str], list[str]]]) -> Iterator[SpanSums]:
-        """Return sums over the trees of each sentence."""
-        from .sums import SpanSums
-
-        return (SpanSums(self, words, tags) for words, tags in tagged)
+    def output(self, tree: Tree) -> list[int]:
+        """Return the output that is this tree; one that no sentence has if it is none of ours."""
+        nodes: list[tuple[int, int, tuple[str, ...]]] = tree.collapsed()
+        if self.grammar is not None:
+            nodes = [(i, j, (name,)) for i, j, chain in nodes for name in chain if name]
+        number = {chain: k for k, chain in enumerate(self.chains)}
+        row = []
+        for begin, end, chain in nodes:
+            if end - begin > 1 or chain != NAMELESS:
+                row += [begin, end, number.get(chain, len(number))]
+        return row
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what a model file holds; the tagger is in it as a model file of its own."""
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a model file holds."""
         tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
-        if self.tagger is not None:
-            inner = container_pieces(*self.tagger.model_._content("float32"))
-            tensors["tagger"] = Tensor("U8", b"".join(bytes(piece) for piece in inner))
         description: dict[str, Any] = {
             "task": self.task,
             "labels": [list(chain) for chain in self.labels],
@@ -207,6 +204,9 @@ class ConstituencyModel(StoredModel):
             "root": self.root,
             "training": self.training,
         }
+        if self.tagger is not None:
+            content = self.tagger.model_._content(precision)
+            description["tagger"] = put_inside(tensors, "tagger", content)
         if self.grammar is not None:
             description["grammar"] = self.grammar.to_json()
             tensors["rules"] = Tensor("F64", self.grammar.scores.tobytes())
@@ -214,18 +214,11 @@ class ConstituencyModel(StoredModel):
 
     @classmethod
     def _build(
-        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> ConstituencyModel:
         tagger = grammar = None
-        if "tagger" in tensors:
-            check_dtype("tagger", tensors["tagger"], "U8")
-            # A copy: inside the file its arrays need not lie where they can be read in place.
-            whole = memoryview(bytes(tensors["tagger"].data))
-            inner = f"{name} (its tagger)"
-            tagger = Tagger.from_model(
-                TaggerModel.from_container(inner, *parse_container(inner, whole))
-            )
-        stored_temperature(d["training"])
+        if "tagger" in d:
+            tagger = taken_out(tensors, "tagger", name, d["tagger"], Tagger)
         arrays: dict[str, Any] = {}
         if "grammar" in d:
             from .pcfg import TreebankGrammar

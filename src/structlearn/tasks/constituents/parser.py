@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 
 from ...estimators.declared import parameter
 from ...printing import joined_lines
@@ -13,11 +12,13 @@ from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, wit
 from ...text.trees import Tree, bracket_fault
 from ..parameters import refuse_unused
 from ..tree_parser import TreeParser
-from .model import ConstituencyModel
+from .model import ConstituencyModel, spans_of
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
+
+    from ...models.inputs import NativeInputs
 
 __all__ = ["ConstituencyParser"]
 
@@ -108,8 +109,6 @@ class ConstituencyParser(TreeParser):
     )
     _measure = "f1"
     _joined = staticmethod(with_trees)
-    _no_tree = partial(Tree, "")
-    _no_marginals = dict
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -148,20 +147,50 @@ class ConstituencyParser(TreeParser):
     _model_kind = ConstituencyModel
     _title = "Constituency parser"
 
-    @staticmethod
-    def _told(model: ConstituencyModel) -> dict[str, Any]:
-        training = model.training
-        return {
-            "learner": str(training.get("learner", "adagrad")),
-            "gold_tags": model.tagger is None,
-            "functions": bool(training.get("functions", False)),
-            "traces": bool(training.get("traces", False)),
-        }
-
     # -- parsing --------------------------------------------------------------------------------
 
-    def _tagged(self, X: Any, gold_tags: bool | None) -> list[tuple[list[str], list[str]]]:
-        return self._tag(read_sentences(X, traces=self.traces), gold_tags)
+    def _inputs(  # type: ignore[override]
+        self, X: Any, *, gold_tags: bool | None = None
+    ) -> NativeInputs:
+        """Return words with the tags that parsing reads, of sentences or of trees."""
+        model: ConstituencyModel = self._fitted()
+        return model.inputs(self._tag(read_sentences(X, traces=self.traces), gold_tags))
+
+    def _named(self, inputs: Any, i: int, output: Any) -> Tree:
+        tree: Tree = self._fitted().tree(inputs, i, output)
+        return tree
+
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[tuple[int, int, str], float]:
+        names = self._fitted().names
+        shown = ((begin, end, names[k], p) for begin, end, k, p in parts if p > 0)
+        ranked = sorted(shown, key=lambda part: (part[0], -part[1], part[2]))
+        return {(begin, end, name): p for begin, end, name, p in ranked}
+
+    def _no_output(self) -> Tree:
+        return Tree("")
+
+    def _no_parts(self) -> dict[Any, float]:
+        return {}
+
+    def _is_empty(self, output: Tree) -> bool:
+        return not output.words
+
+    def _scores_of(self, inputs: Any, outputs: list[Tree], temperature: float) -> list[float]:
+        rows = [self._fitted().output(tree) for tree in outputs]
+        scores: list[float] = inputs.score(rows, self.n_threads)
+        return scores
+
+    def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
+        chains = self._fitted().chains
+        return [
+            (begin, end, name)
+            for begin, end, k in spans_of(output)
+            for name in dict.fromkeys(chains[k])
+            if name
+        ]
+
+    def _gold_parts(self, tree: Tree) -> list[tuple[int, int, str]]:
+        return [span for span in tree.spans() if span[2]]
 
     def _tag(
         self, sentences: list[Sentence], gold_tags: bool | None
@@ -180,18 +209,6 @@ class ConstituencyParser(TreeParser):
                     "take a parser that was trained without gold_tags (--gold-tags)"
                 )
         return [(sentence.words, sentence.tags) for sentence in sentences]
-
-    def predict_proba(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
-        """Return P(tree | sentence) of the best tree of each sentence.
-
-        0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
-        """
-        found = self._ask_each(
-            X,
-            lambda given: [sums.probability() for sums in self._sums(given, gold_tags)],
-            lambda: 1.0,
-        )
-        return self._warned(found)
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         if gold:
@@ -217,7 +234,7 @@ class ConstituencyParser(TreeParser):
             progress.share(0.0)
         for at in range(0, len(sentences), _CHUNK):
             tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
-            for tree in model.parse(tagged, self.n_threads):
+            for _, tree in model.parse(tagged, self.n_threads):
                 if not tree.label:  # nothing covers the sentence
                     tree = Tree(model.root, tree.children)
                 line = str(tree) if tree.label == model.root else f"({model.root} {tree})"
@@ -249,11 +266,10 @@ class ConstituencyParser(TreeParser):
         found = heaviest_children(self._fitted(), None, None)
         return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
-    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
 
-        model: ConstituencyModel = self._fitted()
-        return [explain(model, *tagged) for tagged in self._tagged(X, None)]
+        return explain(self._fitted(), inputs, self.n_threads)
 
     # -- judging --------------------------------------------------------------------------------
 

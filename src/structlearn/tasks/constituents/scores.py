@@ -20,12 +20,13 @@ _SHORT = 40
 
 def score_trees(
     model: ConstituencyModel, gold: Sequence[Tree], gold_tags: bool, threads: int
-) -> tuple[BracketCounts, list[Tree]]:
-    """Parse the words of gold trees; return the counts of all, and the trees."""
+) -> tuple[BracketCounts, list[tuple[float, Tree]]]:
+    """Parse the words of gold trees; return the counts of all, and the trees with their scores."""
     words = [tree.words for tree in gold]
     tags = [tree.tags for tree in gold] if gold_tags else model.tag(words, threads)
-    trees = model.parse(list(zip(words, tags, strict=True)), threads)
-    return bracket_scores(*_compared(zip(gold, trees, strict=True))), trees
+    best = model.parse(list(zip(words, tags, strict=True)), threads)
+    pairs = ((tree, found) for tree, (_, found) in zip(gold, best, strict=True))
+    return bracket_scores(*_compared(pairs)), best
 
 
 def _compared(pairs: Iterable[tuple[Tree, Tree]]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -39,9 +40,9 @@ def evaluate_trees(
 ) -> tuple[dict[str, Any], dict[str, Scores]]:
     """Return the scores by name, and those of each label."""
     begin = time.perf_counter()
-    counts, trees = score_trees(model, gold, gold_tags, threads)
+    counts, best = score_trees(model, gold, gold_tags, threads)
     seconds = max(time.perf_counter() - begin, 1e-9)
-    pairs = list(zip(gold, trees, strict=True))
+    pairs = [(tree, found) for tree, (_, found) in zip(gold, best, strict=True)]
     short = bracket_scores(*_compared(p for p in pairs if len(p[0].tags) <= _SHORT))
     by_label = brackets_by_label(*_compared(pairs))
     right = [x == y for a, b in pairs for x, y in zip(a.tags, b.tags, strict=True)]
@@ -58,17 +59,10 @@ def evaluate_trees(
         "tokens_per_second": len(right) / seconds,
     }
     if model.grammar is not None:
-        result["underivable"] = _underivable(model, trees)
+        result["underivable"] = sum(score == -math.inf for score, _ in best)
     return result, by_label
 
 
 def _ratios(counts: BracketCounts, ending: str) -> dict[str, float | None]:
     ratios = {name: getattr(counts, name) for name in ("f1", "precision", "recall", "exact_match")}
     return {name + ending: x if counts.sentences else None for name, x in ratios.items()}
-
-
-def _underivable(model: ConstituencyModel, trees: Sequence[Tree]) -> int:
-    """Return how many sentences got a flat tree because the grammar derives none."""
-    assert model.grammar is not None
-    flat = [tree for tree in trees if len(set(tree.spans())) <= 1]
-    return sum(model.grammar.log_partition(t.words, t.tags) == -math.inf for t in flat)

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
 from ...features.pixels import Basis, PixelFeatures
-from ...io.container import Tensor, check_dtype
+from ...io.arrays import array_of, checked_array, tensor_of
+from ...io.container import Tensor
 from ...io.masks import MaskCoding
-from ...io.stored_model import StoredModel
 from ...models.scored_inputs import ScoredInputs
+from ...models.storage import StoredModel
 from ...models.temperature import Tempered
 from .sites import Sites
 
@@ -37,13 +38,13 @@ NO_SUMS = (
 
 #: Array of a model file -> its type and how many dimensions it has.
 _ARRAYS = {
-    "mean": ("F32", 1),
-    "deviation": ("F32", 1),
-    "knots": ("F32", 2),
-    "alone": ("F64", 2),
-    "label": ("F64", 2),
-    "pair": ("F64", 1),
-    "spread": ("F64", 1),
+    "mean": (np.float32, 1),
+    "deviation": (np.float32, 1),
+    "knots": (np.float32, 2),
+    "alone": (np.float64, 2),
+    "label": (np.float64, 2),
+    "pair": (np.float64, 1),
+    "spread": (np.float64, 1),
 }
 
 
@@ -111,6 +112,8 @@ class SegmenterModel(Tempered, StoredModel):
         if label.shape != shape or alone.shape != shape or pair.shape != (N_PAIR,):
             raise ValueError(f"weights must have the shapes {shape} and {(N_PAIR,)}")
         arrays = (basis.mean, basis.deviation, basis.knots, label, alone, pair, contrast.spread)
+        if contrast.spread.shape != (N_PAIR - 1,):
+            raise ValueError(f"a contrast of {contrast.spread.size} kinds of colours")
         if not all(np.isfinite(a).all() for a in arrays):
             raise ValueError("its numbers are not all finite")
         if (pair < 0).any() or (basis.deviation <= 0).any() or (contrast.spread <= 0).any():
@@ -161,7 +164,7 @@ class SegmenterModel(Tempered, StoredModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
         arrays: dict[str, npt.NDArray[Any]] = {
             "mean": self.basis.mean,
@@ -172,10 +175,7 @@ class SegmenterModel(Tempered, StoredModel):
             "pair": self.pair,
             "spread": self.contrast.spread,
         }
-        tensors = {
-            name: Tensor(_ARRAYS[name][0], np.ascontiguousarray(a).tobytes(), a.shape)
-            for name, a in arrays.items()
-        }
+        tensors = {name: tensor_of(array) for name, array in arrays.items()}
         description = {
             "task": self.task,
             "classes": self.coding.to_json(),
@@ -188,16 +188,12 @@ class SegmenterModel(Tempered, StoredModel):
 
     @classmethod
     def _build(
-        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> SegmenterModel:
-        arrays: dict[str, Any] = {}
-        for key, (dtype, dimensions) in _ARRAYS.items():
-            tensor = tensors[key]
-            check_dtype(key, tensor, dtype)
-            if tensor.shape is None or len(tensor.shape) != dimensions:
-                raise ValueError(f"the array {key!r} has the shape {tensor.shape}")
-            kind = np.float32 if dtype == "F32" else np.float64
-            arrays[key] = np.frombuffer(tensor.data, dtype=kind).reshape(tensor.shape)
+        arrays = {
+            key: checked_array(array_of(tensors[key]), key, dtype, (-1,) * dimensions)
+            for key, (dtype, dimensions) in _ARRAYS.items()
+        }
         scales = [float(s) for s in d["scales"]]
         if not all(0 < s <= 64 for s in scales):
             raise ValueError(f"scales are from 0 to 64 pixels, got {scales}")

@@ -187,19 +187,9 @@ class ImageSegmenter(LearnerParameters, FileTask):
     _model_kind = SegmenterModel
     _title = "Image segmenter"
 
-    @classmethod
-    def from_model(cls, model: SegmenterModel) -> ImageSegmenter:
-        """Return a segmenter with this model; of its parameters those that the model file has."""
-        segmenter = cls(
-            str(model.training.get("learner", "adagrad")),
-            superpixels=model.n_superpixels,
-            scales=model.features.scales,
-            place=model.features.place,
-        )
-        segmenter._restore(model.training)
-        segmenter.model_ = model
-        segmenter.history_ = list(model.training.get("history", []))
-        return segmenter
+    @staticmethod
+    def _held_by(model: SegmenterModel) -> dict[str, Any]:
+        return {"scales": model.features.scales}
 
     # -- labelling ------------------------------------------------------------------------------
 

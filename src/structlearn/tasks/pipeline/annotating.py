@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...checks import check_whole
 from ...exceptions import CapabilityError
+from ...threads import n_threads
 from .corpora import put_lemmas, put_tags, tagged_corpus, words_corpus
 from .doc import Doc
 from .model import PipelineModel
@@ -96,7 +97,7 @@ class Annotating:
         """
         if isinstance(texts, str):
             raise TypeError("texts is one string: give a list of texts, or call the pipeline")
-        threads = self.n_threads if n_jobs is None else check_whole("n_jobs", n_jobs, 1)
+        threads = self.n_threads if n_jobs is None else n_threads(n_jobs)
         batches = _batches(texts)
         if threads == 1:
             for batch in batches:
@@ -165,7 +166,7 @@ class Annotating:
             places.append(row)
         docs = self._finished(["\n".join(lines)], [places], self.n_threads, split)
         if confidence:
-            self._add_confidence(docs)
+            self._add_confidence(docs, self.n_threads)
         return docs[0]
 
     def predict(self, X: Iterable[Sequence[str]]) -> list[Any]:
@@ -179,18 +180,42 @@ class Annotating:
 
         Best first, given the tags that were found; projective trees where the parser is of order 2.
         """
-        from .confidence import tree_sums
-
         number = check_whole("n", n, 1)
         if "parser" not in self.stages:
             raise CapabilityError("the pipeline has no parser, so there are no trees")
         doc = self.annotate(X)
         words = [sentence.words for sentence in doc if sentence.words]
-        sums = iter(tree_sums(self.model_.parts["parser"], tagged_corpus(words)) if words else ())
-        return [
-            next(sums).kbest(number) if sentence.words else [(0.0, sentence.tree)]
-            for sentence in doc
-        ]
+        trees: Any = ()
+        if words:
+            trees = self.stage("parser").predict_kbest(tagged_corpus(words), number)
+        ranked = iter(trees)
+        return [next(ranked) if s.words else [(0.0, s.tree)] for s in doc]
+
+    def stage(self, name: str) -> Any:
+        """Return the model of a stage, of which everything can be asked that its task answers.
+
+        Parameters
+        ----------
+        name : {"tokeniser", "splitter", "upos", "xpos", "feats", "lemmas", "parser", "entities"}
+
+        Returns
+        -------
+        Tagger or DependencyParser
+            The parser reads the tags of its input: those that the stages before it have given.
+        """
+        parts = self.model_.parts
+        if name not in parts:
+            raise ValueError(f"the pipeline has no stage {name!r}; it has {', '.join(parts)}")
+        if name == "parser":
+            from ..dependencies.parser import DependencyParser
+
+            model: Any = DependencyParser.from_model(parts[name])
+        else:
+            from ..tagging.tagger import Tagger
+
+            model = Tagger.from_model(parts[name])
+        model.n_jobs = self.n_threads
+        return model
 
     def _places(self, texts: Sequence[str], threads: int) -> list[Places]:
         """Return where the tokens of each text lie, by sentence."""
@@ -218,7 +243,7 @@ class Annotating:
     def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
         docs = self._finished(texts, self._places(texts, threads), threads, True)
         if confidence:
-            self._add_confidence(docs)
+            self._add_confidence(docs, threads)
         return docs
 
     def _finished(
@@ -250,10 +275,10 @@ class Annotating:
         corpus = words_corpus([[word.form for word in words] for words in sentences])
         flat = [word for words in sentences for word in words]
         if "tags" in stages:
-            numbers, _ = self._tagger.numbers(corpus, threads)
+            numbers = self._tagger.numbers(corpus, threads)
             combinations = self.model_.combinations
             put_tags(corpus, numbers, combinations)
-            for word, k in zip(flat, numbers.tolist(), strict=True):
+            for word, k in zip(flat, numbers, strict=True):
                 word.upos, word.xpos, word.feats = combinations[k]
         if "lemmas" in stages and self._lemmatiser is not None:
             lemmas = self._lemmatiser(corpus, threads)
@@ -275,10 +300,10 @@ class Annotating:
             for word, label in zip(flat, labels, strict=True):
                 word.entity = label
 
-    def _add_confidence(self, docs: list[Doc]) -> None:
+    def _add_confidence(self, docs: list[Doc], threads: int) -> None:
         from .confidence import add_confidence
 
-        add_confidence(self, docs)
+        add_confidence(self, docs, threads)
 
     def label_file(
         self,

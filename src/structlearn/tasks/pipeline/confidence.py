@@ -1,142 +1,207 @@
-"""Probabilities of what a pipeline found, at every level."""
+"""Confidence in what a pipeline found, at every level: each stage is asked what its model knows."""
 
 from __future__ import annotations
 
-import math
-from array import array
-from typing import Any
-
 from ... import _core
+from ...models.calibration import Calibration, calibrated_on
+from ...models.inputs import NativeInputs
+from ...models.temperature import temperature_of
 from .corpora import tagged_corpus
 from .doc import Doc
 from .entities import forms_corpus
 from .tokeniser import paragraphs
 
-__all__ = ["add_confidence", "lemma_temperature", "parser_temperature", "tree_sums"]
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
 
-#: Of stages that no dev set has calibrated: averaged perceptrons are far too sure at 1, and 10 is
-#: about what calibration gives them.
-_USUAL_TEMPERATURE = 10.0
-#: Sentences of a dev set that lemmas and arcs are calibrated on, and the least probability that one
-#: has there: gold trees have arcs that the pruner leaves out, and some lemmas no script gives.
-_CALIBRATED, _LEAST = 100, 1e-6
+__all__ = ["add_confidence", "calibrate_heads", "calibrate_lemmas", "calibrate_tags"]
+
+TAG_COLUMNS = ("upos", "xpos", "feats")
+#: Probabilities that add nothing to a sum.
+_LEAST = 1e-6
+#: The record of a parser that has the calibration of heads without their relations.
+HEADS = "calibration_of_heads"
 
 
-def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
+def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
     """Set the confidence of the tokens and words of documents."""
     parts, stages = pipeline.model_.parts, pipeline.stages
     if "tokeniser" in stages and pipeline._own_tokeniser is None:
         for doc in docs:
-            _add_tokens(parts["tokeniser"], doc)
+            _add_tokens(parts["tokeniser"], doc, threads)
     sentences = [sentence.words for doc in docs for sentence in doc if sentence.words]
     if not sentences:
         return
     corpus = tagged_corpus(sentences)
     if "tags" in stages:
-        for name in ("upos", "xpos", "feats"):
-            index = {label: k for k, label in enumerate(parts[name].shown)}
-            for word, p in _marginals(parts[name], corpus, sentences):
-                word.confidence[name] = p[index[getattr(word, name)]]
+        for name in TAG_COLUMNS:
+            given = [[getattr(word, name) for word in words] for words in sentences]
+            _set(sentences, name, _label_confidences(parts[name], corpus, given, threads))
     if "lemmas" in stages:
-        shown, lemma_of = parts["lemmas"].shown, pipeline._lemmatiser.lemma
-        for word, p in _marginals(parts["lemmas"], corpus, sentences):
-            found = (q for label, q in zip(shown, p, strict=True) if q > 1e-6
-                     and lemma_of(label, word.form, word.xpos) == word.lemma)  # fmt: skip
-            word.confidence["lemma"] = min(1.0, sum(found))
+        rows = _lemma_certainties(pipeline._lemmatiser, corpus, sentences, threads)
+        at = temperature_of(parts["lemmas"].temperature)
+        _set(sentences, "lemma", _mapped(parts["lemmas"].calibration, rows(at)))
     if "entities" in stages:
-        shown = parts["entities"].shown
-        for word, p in _marginals(parts["entities"], forms_corpus(sentences), sentences):
-            found = (q for label, q in zip(shown, p, strict=True) if label == word.entity)
-            word.confidence["entity"] = min(1.0, sum(found))
+        given = [[word.entity for word in words] for words in sentences]
+        words = forms_corpus(sentences)
+        _set(sentences, "entity", _label_confidences(parts["entities"], words, given, threads))
     if "parser" in stages:
-        for words, sums in zip(sentences, tree_sums(parts["parser"], corpus), strict=True):
-            tree = [(word.head, word.relation) for word in words]
-            for word, p in zip(words, sums.certainties(tree), strict=True):
-                word.confidence["head"] = p
+        parser = parts["parser"]
+        inputs = parser.inputs(corpus, [None] * 3)
+        heads = [[word.head for word in words] for words in sentences]
+        at = temperature_of(parser.temperature)
+        calibration = _head_calibration(parser)
+        _set(sentences, "head", _mapped(calibration, _head_certainties(inputs, heads, at, threads)))
 
 
-def tree_sums(parser: Any, corpus: Any) -> Any:
-    """Yield the sums over the trees of each sentence.
-
-    Pairs of arcs, which a parser of order 2 scores, can be summed over projective trees alone.
-    """
-    return parser.sums((corpus, [None] * 3), projective=not parser.has_temperature)
+def _set(sentences: list[Any], name: str, rows: list[list[float]]) -> None:
+    for words, row in zip(sentences, rows, strict=True):
+        for word, p in zip(words, row, strict=True):
+            word.confidence[name] = p
 
 
-def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
-    """Return the temperature at which the lemmas of a dev set are most probable.
+def _mapped(calibration: Calibration | None, rows: list[list[float]]) -> list[list[float]]:
+    if calibration is None:
+        return rows
+    return [list(map(calibration.confidence, row)) for row in rows]
+
+
+def _label_confidences(
+    model: Any, corpus: Any, given: list[list[str]], threads: int
+) -> list[list[float]]:
+    """Return the confidence of a tagger in given labels."""
+    rows = _label_certainties(model, model.inputs(corpus), given, threads)
+    return _mapped(model.calibration, rows(temperature_of(model.temperature)))
+
+
+def _label_certainties(
+    model: Any, inputs: NativeInputs, given: list[list[str]], threads: int
+) -> Any:
+    """Return what gives the probabilities of given labels at a temperature."""
+    index = {label: k for k, label in enumerate(model.shown)}
+    numbers = [[index[label] for label in row] for row in given]
+    return lambda at: inputs.certainties(numbers, at, threads)
+
+
+def _lemma_certainties(lemmatiser: Any, corpus: Any, sentences: list[Any], threads: int) -> Any:
+    """Return what gives the probabilities of the lemmas of words at a temperature.
 
     Several scripts may give one lemma (*time* is *time* both kept and in lower case): what counts
-    is the sum of their probabilities, as in the confidence of a lemma.
+    is the sum of their probabilities.
     """
-    from ...estimators.calibration import best_temperature
-    from ...metrics.alignment import has_lemma
+    shown, lemma_of = lemmatiser.model.shown, lemmatiser.lemma
+    inputs = lemmatiser.model.inputs(corpus)
 
-    model = lemmatiser.model
-    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
-    reader, n = model.reader(dev), len(model.labels)
-    gold = []
-    for s in range(len(dev)):
-        columns = (dev.cells(s, name) for name in ("form", "lemma", "xpos"))
-        gold.append([
-            [k for k, x in enumerate(model.shown) if lemmatiser.lemma(x, form, xpos) == lemma]
-            if has_lemma(form, lemma) else None
-            for form, lemma, xpos in zip(*columns, strict=True)
-        ])  # fmt: skip
+    def certainties(at: float) -> list[list[float]]:
+        rows = []
+        for words, likely in zip(sentences, inputs.marginals(at, _LEAST, threads), strict=True):
+            row = [0.0] * len(words)
+            for t, _, k, p in likely:
+                word = words[t]
+                if lemma_of(shown[k], word.form, word.xpos) == word.lemma:
+                    row[t] += p
+            rows.append([min(1.0, p) for p in row])
+        return rows
 
-    def log_loss(temperature: float) -> float:
-        total = 0.0
-        for s, words in enumerate(gold):
-            p = array("d", reader.marginals(s, temperature))
-            for t, scripts in enumerate(words):
-                if scripts is None:
-                    continue
-                total -= math.log(max(sum(p[t * n + k] for k in scripts), _LEAST))
-        return total
-
-    return best_temperature(log_loss)
+    return certainties
 
 
-def parser_temperature(parser: Any, dev: Any) -> float:
-    """Return the temperature at which the arcs of a dev set are most probable."""
-    from ...estimators.calibration import best_temperature
-    from ...text.dependency_treebank import gold_trees
-
-    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
-    trees, sums = gold_trees(dev), list(tree_sums(parser, dev))
-
-    def log_loss(temperature: float) -> float:
-        total = 0.0
-        for one, tree in zip(sums, trees, strict=True):
-            one.temperature = temperature
-            total -= sum(math.log(max(p, _LEAST)) for p in one.certainties(tree))
-        return total
-
-    return best_temperature(log_loss)
+def _head_calibration(parser: Any) -> Calibration | None:
+    stored = parser.training.get(HEADS)
+    return parser.calibration if stored is None else Calibration.from_dict(stored)
 
 
-def _marginals(model: Any, corpus: Any, sentences: Any) -> Any:
-    """Yield each word with the probabilities of the labels."""
-    reader, n = model.reader(corpus), len(model.labels)
-    for s, words in enumerate(sentences):
-        p = array("d", reader.marginals(s, model.temperature or _USUAL_TEMPERATURE))
-        for t, word in enumerate(words):
-            yield word, p[t * n : (t + 1) * n]
+def _head_certainties(
+    inputs: NativeInputs, heads: list[list[int]], at: float, threads: int
+) -> list[list[float]]:
+    """Return the probabilities of the heads of words, with any relation."""
+    rows = []
+    for given, likely in zip(heads, inputs.marginals(at, _LEAST, threads), strict=True):
+        row = [0.0] * len(given)
+        for word, head, _, p in likely:
+            if given[word - 1] == head:
+                row[word - 1] += p
+        rows.append([min(1.0, p) for p in row])
+    return rows
 
 
-def _add_tokens(model: Any, doc: Doc) -> None:
+def _add_tokens(model: Any, doc: Doc, threads: int) -> None:
     """Set the probabilities that tokens begin where they do."""
     core = _core.Corpus("columns")
     read = list(paragraphs(doc.text))
+    if not read:
+        return
     for characters, _ in read:
         core.add_characters(characters.encode())
-    n = len(model.labels)
-    begins = [k for k, label in enumerate(model.labels) if label.startswith("B-")]
-    reader = _core.TaggerReader(model.core, core)
+    begins = {k for k, label in enumerate(model.labels) if label.startswith("B-")}
+    inputs = NativeInputs(model.core.inputs(core), core)
     tokens = {token.begin: token for token in doc.tokens}
-    for s, (_, places) in enumerate(read):
-        p = array("d", reader.marginals(s, model.temperature or _USUAL_TEMPERATURE))
+    likely = inputs.marginals(temperature_of(model.temperature), _LEAST, threads)
+    for (_, places), row in zip(read, likely, strict=True):
+        sums: dict[int, float] = {}
+        for number, _, k, p in row:
+            if k in begins:
+                sums[number] = sums.get(number, 0.0) + p
         for number, at in enumerate(places):
             if at in tokens:
-                base = number * n
-                tokens[at].confidence = min(1.0, sum(p[base + k] for k in begins))
+                tokens[at].confidence = min(1.0, sums.get(number, 0.0))
+
+
+# -- what a dev set says of each stage ------------------------------------------------------------
+
+
+def calibrate_tags(model: Any, dev: Any, column: str, threads: int) -> None:
+    """Calibrate a tagger on the words of a dev set."""
+    inputs, shown = model.inputs(dev), model.shown
+    outputs = inputs.solve(threads).outputs
+    right = [
+        [shown[k] == gold for k, gold in zip(y, tags, strict=True)]
+        for y, tags in zip(outputs, dev.column(column), strict=True)
+    ]
+    model.calibration = calibrated_on(
+        lambda at: inputs.certainties(outputs, at, threads), right, model.loss_temperature
+    )
+
+
+def calibrate_lemmas(lemmatiser: Any, dev: Any, threads: int) -> None:
+    """Calibrate a lemmatiser on the words of a dev set that have a lemma."""
+    from ...metrics.alignment import has_lemma
+
+    words, right = [], []
+    for s, lemmas in enumerate(lemmatiser(dev, threads)):
+        columns = [dev.cells(s, name) for name in ("form", "lemma", "xpos")]
+        words.append([_Lemma(*row) for row in zip(columns[0], lemmas, columns[2], strict=True)])
+        right.append([
+            lemma == gold if has_lemma(form, gold) else None
+            for form, gold, lemma in zip(*columns[:2], lemmas, strict=True)
+        ])  # fmt: skip
+    rows = _lemma_certainties(lemmatiser, dev, words, threads)
+    model = lemmatiser.model
+    model.calibration = calibrated_on(rows, right, model.loss_temperature)
+
+
+class _Lemma:
+    """A word as its lemma is looked up."""
+
+    def __init__(self, form: str, lemma: str, xpos: str) -> None:
+        self.form, self.lemma, self.xpos = form, lemma, xpos
+
+
+def calibrate_heads(parser: Any, dev: Any, threads: int) -> None:
+    """Calibrate the heads that a parser finds in a dev set, whatever their relations."""
+    from ...text.dependency_treebank import gold_trees
+
+    inputs = parser.inputs(dev, [None] * 3)
+    lengths = map(dev.core.length, range(len(dev)))
+    outputs = inputs.solve(threads).outputs
+    heads = [list(y[:n]) for y, n in zip(outputs, lengths, strict=True)]
+    right = [
+        [h == gold for h, (gold, _) in zip(row, tree, strict=True)]
+        for row, tree in zip(heads, gold_trees(dev), strict=True)
+    ]
+    found = calibrated_on(
+        lambda at: _head_certainties(inputs, heads, at, threads), right, parser.temperature
+    )
+    if found is not None:
+        parser.training[HEADS] = found.as_dict()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...io.container import read_container
 from ...meter import say
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees, read_treebank
 from ...text.sources import not_empty
+from ...threads import n_threads
 from ..dependencies.model import ParserModel
 from ..dependencies.parser import DependencyParser
 from ..tagging.model import TaggerModel
-from .confidence import lemma_temperature, parser_temperature
+from .confidence import calibrate_heads, calibrate_lemmas, calibrate_tags
 from .corpora import put_tags
 from .entities import read_entities, train_entities
 from .kept_stages import KeptStages, corpora_digest
@@ -51,6 +51,7 @@ class PipelineFitting:
         self.corpus = not_empty(read_treebank(X))
         self.dev = None if dev is None else not_empty(read_treebank(dev), "the dev corpus")
         self.entities = None if entities is None else read_entities(entities)
+        self.threads = n_threads(pipeline.n_jobs)
         self.parts: dict[str, Any] = {}
         # What is wrong with the treebank is said before any stage takes its time.
         if pipeline.parser:
@@ -78,15 +79,17 @@ class PipelineFitting:
                 self._stage(
                     column,
                     lambda column=column: train_tagger(  # type: ignore[misc]
-                        corpus, column, self.dev, **self._settings("tags")
+                        corpus, column, **self._settings("tags")
                     ),
                 )
             tagger = AgreeingTagger([self.parts[c] for c in TAG_COLUMNS], combinations)
+            if self.dev is not None:
+                for column in TAG_COLUMNS:
+                    calibrate_tags(self.parts[column], self.dev, column, self.threads)
+                dev_tagged = _copy(self.dev)
+                put_tags(dev_tagged, tagger.numbers(self.dev, self.threads), combinations)
             if p.parser:
                 tagged = self._jackknifed(tagger)
-                if self.dev is not None:
-                    dev_tagged = _copy(self.dev)
-                    put_tags(dev_tagged, tagger.numbers(self.dev)[0], combinations)
         if p.lemmas:
             # On predicted tags it would learn to distrust them: it was 0.3 % worse.
             labels = LemmaLabels(corpus)
@@ -94,12 +97,11 @@ class PipelineFitting:
             self._stage("lemmas", lambda: train_lemmatiser(labels, **self._settings("lemmas")))
             if dev_tagged is not None and "lemmas" in self.parts:
                 lemmatiser = Lemmatiser(self.parts["lemmas"], lexicon)
-                self.parts["lemmas"].temperature = lemma_temperature(lemmatiser, dev_tagged)
+                calibrate_lemmas(lemmatiser, dev_tagged, self.threads)
         if p.parser:
             self._stage("parser", lambda: self._parser(tagged, dev_tagged), ParserModel)
-            parser = self.parts["parser"]
-            if p.tags and dev_tagged is not None and parser.temperature is None:
-                parser.training["temperature"] = parser_temperature(parser, dev_tagged)
+            if p.tags and dev_tagged is not None:
+                calibrate_heads(self.parts["parser"], dev_tagged, self.threads)
         if (entities := self.entities) is not None:
             settings = self._settings("entities")
             self._stage("entities", lambda: train_entities(entities, **settings))
@@ -127,9 +129,7 @@ class PipelineFitting:
         """Learn a stage, or take it from the folder of an earlier run."""
         if self.pipeline.verbose:
             say(f"stage: {name}")
-        model: Any = self.kept.take(
-            f"{name}.model", lambda path: kind.from_container(path, *read_container(path))
-        )
+        model: Any = self.kept.take(f"{name}.model", kind.load)
         if model is None:
             learned = learn()
             if learned is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...io.container import Tensor
 from ...io.packed_weights import check_precision
-from ...io.stored_model import RoundedModel
+from ...models.storage import StoredModel, put_inside, taken_out
 from ..dependencies.model import ParserModel
 from ..tagging.model import TaggerModel
 
@@ -20,7 +20,7 @@ __all__ = ["STAGES", "PipelineModel"]
 STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser", "entities")
 _TAGGERS = ("upos", "xpos", "feats")
 #: Name of a model in files -> its class.
-_PARTS: dict[str, type[RoundedModel]] = {
+_PARTS: dict[str, type[StoredModel]] = {
     "tokeniser": TaggerModel,
     "splitter": TaggerModel,
     **dict.fromkeys(_TAGGERS, TaggerModel),
@@ -30,7 +30,7 @@ _PARTS: dict[str, type[RoundedModel]] = {
 }
 
 
-class PipelineModel(RoundedModel):
+class PipelineModel(StoredModel):
     """The models of the stages.
 
     Attributes
@@ -48,7 +48,7 @@ class PipelineModel(RoundedModel):
 
     task = "pipeline"
     called = "a pipeline"
-    precision = "float16"
+    precision: str | None = "float16"
 
     def __init__(
         self,
@@ -83,13 +83,13 @@ class PipelineModel(RoundedModel):
     def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a file holds: all parts in the same precision."""
         check_precision(precision)
-        described, tensors = {}, {}
-        for name, part in self.parts.items():
-            described[name], arrays = part._content(precision)
-            tensors.update({f"{name}.{key}": tensor for key, tensor in arrays.items()})
+        tensors: dict[str, Tensor] = {}
         description = {
             "task": self.task,
-            "parts": described,
+            "parts": {
+                name: put_inside(tensors, name, part._content(precision))
+                for name, part in self.parts.items()
+            },
             "combinations": [list(row) for row in self.combinations],
             "lexicon": [list(row) for row in self.lexicon],
             "training": self.training,
@@ -98,21 +98,13 @@ class PipelineModel(RoundedModel):
 
     @classmethod
     def _build(
-        cls,
-        name: str,
-        d: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> PipelineModel:
-        arrays: dict[str, dict[str, Tensor]] = {}
-        for key, tensor in tensors.items():
-            part, _, rest = key.partition(".")
-            arrays.setdefault(part, {})[rest] = tensor
         parts = {
-            part: _PARTS[part].from_container(name, dict(described), arrays.get(part, {}))
+            part: taken_out(tensors, part, name, described, _PARTS[part])
             for part, described in d["parts"].items()
         }
-        rows, listed = _triples(d["combinations"]), _triples(d.get("lexicon", []))
+        rows, listed = _triples(d["combinations"]), _triples(d["lexicon"])
         model = cls(parts, rows, dict(d["training"]), listed)
         for stage in parts.values():  # the same of all
             model.precision = stage.precision

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable
 
 from ...checks import check_whole
 from ...estimators.declared import DeclaredParameters
-from ...io.container import Tensor, read_container, refused_as_file
+from ...models.storage import StoredTask
+from ...threads import n_threads
 from .annotating import Annotating
 from .model import STAGES, PipelineModel
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Pipeline"]
 
 
-class Pipeline(Annotating, DeclaredParameters):
+class Pipeline(StoredTask, Annotating, DeclaredParameters):
     """Annotates running text: sentences, tokens, words, tags, lemmas, trees.
 
     Each stage is a task of the library, learned from one treebank in CoNLL-U: tokens and sentences
@@ -104,32 +104,15 @@ class Pipeline(Annotating, DeclaredParameters):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
-        """Write all stages to one file.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}, optional
-            Of the weights; by default "float16", and for a pipeline that was loaded the precision
-            of its file: it is written as it came.
-        """
-        self._fitted().save(path, precision)
+    _model_kind = PipelineModel
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Pipeline:
-        """Read a pipeline from a file."""
-        return cls.from_container(os.fspath(path), *read_container(path))
-
-    @classmethod
-    def from_container(
-        cls, name: str, description: dict[str, Any], tensors: dict[str, Tensor]
-    ) -> Pipeline:
-        """Return the pipeline of a model file that has been read already."""
+    def from_model(cls, model: PipelineModel) -> Pipeline:
+        """Return the pipeline of these models."""
         pipeline = cls()
-        pipeline.model_ = PipelineModel.from_container(name, description, tensors)
-        with refused_as_file(name):
-            pipeline._restore(pipeline.model_.training)
-            pipeline._prepare()
+        pipeline.model_ = model
+        pipeline._restore(model.training)
+        pipeline._prepare()
         return pipeline
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,19 +124,10 @@ class Pipeline(Annotating, DeclaredParameters):
         if "model_" in state:
             self._prepare()
 
-    def _fitted(self) -> PipelineModel:
-        if not hasattr(self, "model_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(
-                "this Pipeline has not learned anything yet: call fit, or load a model"
-            )
-        return self.model_
-
     @property
     def n_threads(self) -> int:
-        """Threads that ``n_jobs`` stands for; None is one."""
-        return 1 if self.n_jobs is None else check_whole("n_jobs", self.n_jobs, 1)
+        """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
+        return n_threads(self.n_jobs)
 
     @property
     def stages(self) -> tuple[str, ...]:

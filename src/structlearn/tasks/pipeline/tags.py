@@ -7,13 +7,13 @@ treebank has: 395 in English, where taggers alone could give thousands.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ... import _core
 from ...estimators.jackknife import jackknife
+from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
@@ -29,11 +29,6 @@ __all__ = [
 TAG_COLUMNS = ("upos", "xpos", "feats")
 #: Not a label of any treebank: the _ of an empty column is a label like others here.
 _NOTHING_UNKNOWN = "\x00"
-#: The temperature of perceptrons that no dev set has calibrated.
-_TEMPERATURE = 10.0
-_LEAST = 1e-12
-#: Sentences of a dev set that probabilities are calibrated on.
-_CALIBRATED = 300
 
 
 class AgreeingTagger:
@@ -53,41 +48,30 @@ class AgreeingTagger:
         if not combinations:
             raise ValueError("there are no combinations of tags")
         self.models = list(models)
-        self.combinations = [tuple(combination) for combination in combinations]
-        index = [{name: k for k, name in enumerate(model.shown)} for model in self.models]
-        self._columns = [
-            np.array([index[c][combination[c]] for combination in self.combinations])
-            for c in range(len(TAG_COLUMNS))
-        ]
+        self.combinations = list(combinations)
+        self._labels = []
+        for column, model in zip(zip(*self.combinations, strict=True), self.models, strict=True):
+            index = {name: k for k, name in enumerate(model.shown)}
+            self._labels.append(array("I", map(index.__getitem__, column)))
 
-    def numbers(
-        self, corpus: Corpus, threads: int = 1
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Return the number of the combination of each word, and the probability of its UPOS.
+    def numbers(self, corpus: Corpus, threads: int = 1) -> array[int]:
+        """Return the number of the combination of each word.
 
         Parameters
         ----------
         corpus : Corpus
             Of CoNLL-U; its tags are not read.
+        threads : int
+            The result does not depend on it.
         """
-        found = [np.zeros(0, np.int64)]
-        certain = [np.zeros(0)]
-        readers = [(m, m.reader(corpus), m.temperature or _TEMPERATURE) for m in self.models]
-        for s in range(len(corpus)):
-            total: Any = 0.0
-            first: Any = None
-            for (model, reader, temperature), column in zip(readers, self._columns, strict=True):
-                p = np.frombuffer(reader.marginals(s, temperature)).reshape(-1, len(model.labels))
-                first = p if first is None else first
-                total = total + np.log(np.maximum(p, _LEAST))[:, column]
-            best = total.argmax(axis=1)
-            found.append(best)
-            certain.append(first[np.arange(len(best)), self._columns[0][best]])
-        return np.concatenate(found), np.concatenate(certain)
+        models = [model.core for model in self.models]
+        temperatures = [temperature_of(model.temperature) for model in self.models]
+        chosen = _core.agreeing_tags(models, temperatures, self._labels, corpus.core, threads)
+        return array("I", chosen)
 
     def __call__(self, corpus: Corpus, threads: int = 1) -> list[tuple[str, str, str]]:
         """Return (UPOS, XPOS, FEATS) of each word of all sentences."""
-        return [self.combinations[k] for k in self.numbers(corpus, threads)[0]]
+        return [self.combinations[k] for k in self.numbers(corpus, threads)]
 
 
 def seen_combinations(corpus: Corpus) -> list[tuple[str, str, str]]:
@@ -100,42 +84,13 @@ def seen_combinations(corpus: Corpus) -> list[tuple[str, str, str]]:
     return sorted(counts, key=lambda combination: (-counts[combination], combination))
 
 
-def train_tagger(
-    corpus: Corpus, column: str, dev: Corpus | None = None, **parameters: Any
-) -> TaggerModel:
-    """Learn a tagger of one column.
-
-    Parameters
-    ----------
-    dev : Corpus, optional
-        Gives the temperature of its probabilities.
-    parameters
-        Of :class:`~structlearn.tasks.Tagger`.
-    """
+def train_tagger(corpus: Corpus, column: str, **parameters: Any) -> TaggerModel:
+    """Learn a tagger of one column; parameters are those of :class:`~structlearn.tasks.Tagger`."""
     # Candidates would leave values without a probability, and take twice the file.
     fixed: dict[str, Any] = {"names": False, "unknown": _NOTHING_UNKNOWN, "candidates": 0}
     tagger = Tagger("pos", target=column, **fixed, **parameters)
     model: TaggerModel = tagger.fit(corpus).model_
-    if dev is not None:
-        model.temperature = _calibrated(model, dev, column)
     return model
-
-
-def _calibrated(model: TaggerModel, dev: Corpus, column: str) -> float:
-    """Return the temperature at which the tags of a dev set are most probable.
-
-    All passes are learned and averaged: a dev set that chose one of them is worth little here.
-    """
-    from array import array
-
-    from ...estimators.calibration import best_temperature
-
-    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
-    index = {label: k for k, label in enumerate(model.shown)}
-    gold = array("i")
-    for s in range(len(dev)):
-        gold.extend(index.get(label, -1) for label in dev.cells(s, column))
-    return best_temperature(lambda t: float(model.core.log_loss(dev.core, gold, t)))
 
 
 def jackknifed(
@@ -147,7 +102,7 @@ def jackknifed(
         part, models = corpus.subset(rest), []
         for column, whole in zip(TAG_COLUMNS, tagger.models, strict=True):
             models.append(train_tagger(part, column, **parameters))
-            models[-1].temperature = whole.temperature
+            models[-1].calibration = whole.calibration
         return AgreeingTagger(models, seen_combinations(part))
 
     def predict(model: AgreeingTagger, held_out: Sequence[int]) -> list[tuple[str, str, str]]:

@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...io.stored_model import stored_temperature
 from ...text.corpus import NO_TEXT, Corpus, is_text
 from ...text.line_ends import PARAGRAPH_END
 from ...text.surface import raw_paragraphs
@@ -153,7 +152,6 @@ def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
     given = {"names": False, "min_count": 2, **parameters}
     tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="beginnings", **given)
     model: TaggerModel = tagger.fit(characters).model_
-    model.temperature = stored_temperature(model.training)  # 1 where it was a log loss
     return model
 
 
@@ -198,7 +196,7 @@ class Tokeniser:
                 core.add_characters(characters.encode())
         if not core.n_sentences:
             return [[] for _ in texts]
-        numbers = array("i", self.model.core.predict(core, b"", threads))
+        numbers = array("i", self.model.core.inputs(core).solve(threads)[0])
         marks = bytes(list(numbers)).translate(self._marks)
         found, at = [], 0
         for pieces in read:

@@ -7,7 +7,6 @@ label, which stands for a lexicon: it says what the lemmas of these forms were.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,6 +29,8 @@ __all__ = ["LemmaLabels", "Lemmatiser", "Splitter", "train_lemmatiser", "train_s
 #: The label of lemmas that are in the lexicon.
 LISTED = "@"
 _AS_IT_IS = lemma_script("as", "as")
+#: Labels have the same order at any temperature, and at a high one nothing is rounded away.
+_FLAT = 10.0
 #: Scripts of fewer forms than this are in the lexicon.
 _RARE = 5
 
@@ -115,7 +116,7 @@ class Splitter:
         labels = self.model.shown
         found = []
         for forms, numbers in zip(
-            sentences, self.model.label_numbers(corpus, threads), strict=True
+            sentences, self.model.inputs(corpus).solve(threads).outputs, strict=True
         ):
             row: list[list[str] | None] = [None] * len(forms)
             for i, k in enumerate(numbers):
@@ -232,22 +233,24 @@ class Lemmatiser:
 
     def __call__(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the lemmas of the words of each sentence of a tagged corpus of CoNLL-U."""
-        found = []
-        reader: Any = None
-        for s, scripts in enumerate(self.model.label_corpus(corpus, threads)):
-            forms = corpus.cells(s, "form")
+        lemmas = []
+        inputs = self.model.inputs(corpus)
+        labels = self.model.shown
+        likely: Any = None
+        for s, numbers in enumerate(inputs.solve(threads).outputs):
+            forms, scripts = corpus.cells(s, "form"), [labels[k] for k in numbers]
             if LISTED not in scripts:
-                found.append(list(map(apply_lemma_script, scripts, forms)))
+                lemmas.append(list(map(apply_lemma_script, scripts, forms)))
                 continue
             row = []
             listed = map(self.lemma, scripts, forms, corpus.cells(s, "xpos"))
             for place, (form, lemma) in enumerate(zip(forms, listed, strict=True)):
                 if lemma is None:  # not in the lexicon: the best of the other labels
-                    reader = reader or self.model.reader(corpus)
-                    lemma = self._unlisted(reader, s, place, form)
+                    likely = likely or inputs.marginals(_FLAT, 0.0, threads)
+                    lemma = self._unlisted(likely[s], place, form)
                 row.append(lemma)
-            found.append(row)
-        return found
+            lemmas.append(row)
+        return lemmas
 
     def lemma(self, label: str, form: str, xpos: str) -> str | None:
         """Return the lemma that a label gives a form; None where the lexicon does not have it."""
@@ -256,14 +259,11 @@ class Lemmatiser:
         low = form.lower()
         return self._listed.get((low, xpos)) or self._listed.get((low, None))
 
-    def _unlisted(self, reader: Any, sentence: int, place: int, form: str) -> str:
+    def _unlisted(self, likely: Any, place: int, form: str) -> str:
+        """Return the lemma of a form by the likeliest script other than the lexicon."""
         labels = self.model.shown
-        n = len(labels)
-        # The labels have the same order at any temperature; a high one rounds nothing away.
-        p = array("d", reader.marginals(sentence, self.model.temperature or 10.0))
-        row = p[place * n : (place + 1) * n]
-        scripts = sorted(zip(row, labels, strict=True), key=lambda one: -one[0])
-        return apply_lemma_script(next((k for _, k in scripts if k != LISTED), _AS_IT_IS), form)
+        ranked = sorted((-p, labels[k]) for at, _, k, p in likely if at == place)
+        return apply_lemma_script(next((k for _, k in ranked if k != LISTED), _AS_IT_IS), form)
 
 
 def train_lemmatiser(labels: LemmaLabels, **parameters: Any) -> TaggerModel | None:

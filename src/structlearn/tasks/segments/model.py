@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
 
 from ... import _core
 from ...io.container import Tensor, checked_arrays
@@ -67,7 +66,7 @@ class SegmentModel(LabelModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
         description, tensors = self._common_content()
         for name, data in self.arrays.items():
@@ -76,14 +75,10 @@ class SegmentModel(LabelModel):
 
     @classmethod
     def _build(
-        cls,
-        name: str,
-        d: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> SegmentModel:
         arrays = checked_arrays(tensors, _DTYPES)
-        common = cls._common(d, tensors, functions)
+        common = cls._common(d, tensors, given)
         return cls(**common, arrays=arrays, max_length=int(d["max_length"]))
 
     # -- labelling ------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ class SegmentTagger(LabelTagger):
     _parts = "segments"
     _judged_by = "f1"
     _keeps_known = False
+    _least_shown = 0.001
 
     def _fitting(self, corpus: Corpus, start: Any) -> Any:
         from .fitting import SegmentFitting
@@ -114,10 +115,6 @@ class SegmentTagger(LabelTagger):
     def n_cut_(self) -> int:
         """Chunks of the training text that were longer than ``max_length``."""
         return int(self._fitted().training.get("cut", 0))
-
-    @staticmethod
-    def _told_by(model: SegmentModel) -> dict[str, Any]:
-        return {"max_length": model.max_length}
 
     # -- labelling ------------------------------------------------------------------------------
 
@@ -160,6 +157,12 @@ class SegmentTagger(LabelTagger):
             rows.append(row)
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
+
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        begin, end, label = part
+        if label not in self.classes_ or not 0 <= begin < end <= inputs.source.core.length(i):
+            raise ValueError(f"the model has no segment {part!r}")
+        return [(begin, end, self.classes_.index(label))]
 
     def _judged(
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]

@@ -48,7 +48,6 @@ class LabelTagger(LearnerParameters, FileTask):
     _WHOLE: Mapping[str, tuple[int, int | None]] = {
         "patience": (0, None),
         "min_count": (0, None),
-        "n_jobs": (1, None),
         "random_state": (0, 2**63),
         "max_iter": (1, None),
         "n_models": (1, None),
@@ -62,13 +61,14 @@ class LabelTagger(LearnerParameters, FileTask):
         from ...estimators.named import check_learner
 
         for name, (least, most) in self._WHOLE.items():
-            optional = name == "n_jobs" or getattr(type(self), name) is None
+            optional = getattr(type(self), name) is None
             if getattr(self, name) is not None or not optional:
                 check_whole(name, getattr(self, name), least, most)
         if not isinstance(self.all_possible_states, (bool, type(None))):
             check_whole("all_possible_states", self.all_possible_states, 0)
         check_number("prune", self.prune, above=False)
         check_learner(self, also=self._own_learners)
+        _ = self.n_threads  # refuses a number of jobs that makes no sense
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -132,21 +132,10 @@ class LabelTagger(LearnerParameters, FileTask):
             )
         return self
 
-    @classmethod
-    def from_model(cls: type[Kind], model: Any) -> Kind:
-        """Return a tagger with this model; of its parameters those that the model file has."""
-        learner = str(model.training.get("learner", "perceptron"))
-        target = model.target_numbers if model.further else model.target + 1
-        tagger = cls(model.templates, learner, target=target, **cls._told_by(model))
-        tagger._restore(model.training)
-        tagger.model_ = model
-        tagger.history_ = list(model.training.get("history", []))
-        return tagger
-
     @staticmethod
-    def _told_by(model: Any) -> dict[str, Any]:
-        """Return the parameters that can be read off a model."""
-        raise AssertionError
+    def _held_by(model: Any) -> dict[str, Any]:
+        target = model.target_numbers if model.further else model.target + 1
+        return {"features": model.templates, "target": target}
 
     # -- reading --------------------------------------------------------------------------------
 

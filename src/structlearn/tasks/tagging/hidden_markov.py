@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ...estimators.stored.word_emissions import emission_tensors, word_scores
+from ...estimators.stored.word_emissions import emission_tensors
 from ...io.weight_tables import packed_table
 from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
@@ -52,7 +52,7 @@ class CountedFitting(TokenFitting):
             ((Attribute("vector", corpus.columns[word], (("emission", None),)), 0),)
         )
         self.templates = FeatureTemplates([template])
-        self.templates.emission = (word_scores(hmm.emissions_), n)
+        self.templates.emission = (hmm.emissions_.vector, n)
         numbers = np.arange(n + 1, dtype=np.uint32)
         keys = _core.vector_keys(template.text(), n)
         arrays, _ = packed_table("state", keys, numbers, numbers[:-1], np.ones(n), n, 0.0)
@@ -68,8 +68,6 @@ class CountedFitting(TokenFitting):
                 labels_of = entry if isinstance(entry, tuple) else (entry,)
                 table[tuple(index[k] for k in labels_of)] = -np.inf
             arrays[name] = np.ascontiguousarray(table).ravel()
-        model = self.made(arrays, emissions=emission_tensors(hmm))
+        model = self.made(arrays, emissions=emission_tensors(hmm.emissions_))
         model.training["passes"] = 1
-        if dev is not None:
-            self.calibrate(model, dev)
         return model, Learned(np.zeros(0), 1)

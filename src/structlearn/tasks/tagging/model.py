@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from ... import _core
-from ...io.container import Tensor, check_dtype
+from ...io.container import Tensor, checked_arrays
 from ...io.packed_weights import check_precision
-from ...io.stored_model import RoundedModel, StoredModel
 from ...io.stored_templates import read_templates, stored_templates
 from ...models.inputs import NativeInputs
+from ...models.storage import StoredModel
 from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
@@ -46,7 +46,7 @@ class LabelModel(Tempered, StoredModel):
         How it came about.
     """
 
-    calls_functions = True
+    takes = ("functions",)
     #: The array of the scores of label pairs.
     pair_table: str
     #: Columns with further parts of the labels.
@@ -74,7 +74,7 @@ class LabelModel(Tempered, StoredModel):
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
             raise ValueError(f"CoNLL-U of {n_columns} columns")
-        _ = self.temperature  # refuses a record that makes no sense
+        _ = self.loss_temperature, self.calibration  # refuse a record that makes no sense
 
     @property
     def targets(self) -> list[int]:
@@ -113,9 +113,8 @@ class LabelModel(Tempered, StoredModel):
         table = array("d", bytes(self.arrays[self.pair_table]))
         return [list(table[a * n : (a + 1) * n]) for a in range(n)]
 
-    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
-        functions: Mapping[str, Callable[[str], Any]] = self.templates.functions
-        return functions
+    def _given(self) -> dict[str, Any]:
+        return {"functions": self.templates.functions}
 
     def _common_content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what files of both kinds hold besides the weights."""
@@ -125,14 +124,11 @@ class LabelModel(Tempered, StoredModel):
 
     @classmethod
     def _common(
-        cls,
-        d: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        cls, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> dict[str, Any]:
         """Return the arguments that a file of either kind has."""
         return {
-            "templates": read_templates(cls._templates, d, tensors, functions),
+            "templates": read_templates(cls._templates, d, tensors, given.get("functions")),
             "format": str(d["format"]),
             "n_columns": int(d["n_columns"]),
             "target": int(d["target"]),
@@ -141,7 +137,7 @@ class LabelModel(Tempered, StoredModel):
         }
 
 
-class TaggerModel(LabelModel, RoundedModel):
+class TaggerModel(LabelModel):
     """All that labelling tokens needs.
 
     Attributes
@@ -165,6 +161,7 @@ class TaggerModel(LabelModel, RoundedModel):
 
     task = "tagger"
     called = "a tagger"
+    precision = "float32"
     pair_table = "transition1"
 
     def __init__(
@@ -231,7 +228,7 @@ class TaggerModel(LabelModel, RoundedModel):
 
             rounded, kept = compact_tensors(self.core, precision, self._tables(), self.hashed)
             tensors.update(rounded)
-            names = {t: _some_names(*names[t], kept[t].nonzero()[0]) for t in names}
+            names = {t: _some_names(*names[t], kept[t]) for t in names}
         for table, (text, end) in names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
@@ -251,13 +248,9 @@ class TaggerModel(LabelModel, RoundedModel):
 
     @classmethod
     def _build(
-        cls,
-        name: str,
-        d: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> TaggerModel:
-        common, order = cls._common(d, tensors, functions), int(d["order"])
+        common, order = cls._common(d, tensors, given), int(d["order"])
         labels, templates = common["labels"], common["templates"]
         if not 0 <= order <= _MOST_ORDER:
             raise ValueError(f"an order of {order}")
@@ -265,28 +258,25 @@ class TaggerModel(LabelModel, RoundedModel):
         if "emissions" in d:
             from ...estimators.stored.word_emissions import load_emissions
 
-            templates.emission = (load_emissions(d["emissions"], tensors), len(labels))
+            n = len(labels)
+            templates.emission = (load_emissions(d["emissions"], tensors, n), n)
             kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
             emissions = (dict(d["emissions"]), kept)
-        arrays: dict[str, Any] = {}
         candidates = int(d.get("candidates", 0))
         windows = tuple(f"transition{m}" for m in range(1, order + 1))
-        for key in ("start", "end", *(() if candidates else windows)):
-            check_dtype(key, tensors[key], "F64")
-            arrays[key] = tensors[key].data
+        dense = ("start", "end", *(() if candidates else windows))
+        arrays = checked_arrays(tensors, dict.fromkeys(dense, "F64"))
         has_pairs = any(key.startswith("pair.") for key in tensors)
         tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
         if candidates:
             tables += ("first", *windows)
             if "forbidden" in tensors:
-                check_dtype("forbidden", tensors["forbidden"], "U8")
-                arrays["forbidden"] = tensors["forbidden"].data
+                arrays |= checked_arrays(tensors, {"forbidden": "U8"})
         check_precision(d["precision"])
         weighted: dict[str, Any] = {}  # the features that have weights
         if d["precision"] == "float32":
-            for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
-                check_dtype(key, tensors[key], dtype)
-                arrays[key] = tensors[key].data
+            parts = {f"{table}.{part}": k for table in tables for part, k in _DTYPES.items()}
+            arrays |= checked_arrays(tensors, parts)
         else:
             from ...io.weight_tables import expand_tensors
 
@@ -295,18 +285,17 @@ class TaggerModel(LabelModel, RoundedModel):
                 tensors, tables, rounded, len(labels), bool(d["hashed"])
             )
             arrays.update(expanded)
-        names = {
-            table: (tensors[f"{table}.names"].data, tensors[f"{table}.names_end"].data)
-            for table in ("state", "pair")
-            if f"{table}.names" in tensors
-        }
-        for table, (text, end) in names.items():
-            check_dtype(f"{table}.names", tensors[f"{table}.names"], "U8")
-            check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
+        names = {}
+        for table in ("state", "pair"):
+            if f"{table}.names" not in tensors:
+                continue
+            parts = {f"{table}.names": "U8", f"{table}.names_end": "U32"}
+            text, end = checked_arrays(tensors, parts).values()
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
-            if table in weighted:
-                names[table] = _some_names(text, end, memoryview(weighted[table]).cast("I"))
+            if table in weighted and len(memoryview(weighted[table]).cast("B")) != len(end):
+                raise ValueError(f"the names of {table!r} do not fit its weights")
+            names[table] = (text, end)
         model = cls(
             **common,
             arrays=arrays,
@@ -323,15 +312,18 @@ class TaggerModel(LabelModel, RoundedModel):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def inputs(self, corpus: Corpus, known: Any = b"") -> NativeInputs:
+    def inputs(self, corpus: Corpus, known: Any = b"", chooses: bool = True) -> NativeInputs:
         """Return the sentences of a corpus, to be asked about.
 
         Parameters
         ----------
         known : buffer of int32
-            The name of the label of each token where it is known, −1 elsewhere.
+            The name of the label of each token where it is known, −1 elsewhere; −2 for a label that
+            the model does not have.
+        chooses : bool
+            Whether a known label is a candidate in any case, or only if the model has chosen it.
         """
-        core = self.core.inputs(corpus.core, known)
+        core = self.core.inputs(corpus.core, known, chooses)
         return NativeInputs(core, corpus, str(corpus.path or ""))
 
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
 from ...models.temperature import temperature_of
@@ -154,27 +154,6 @@ class Tagger(LabelTagger):
         """The labels as they are written."""
         return list(self._fitted().core.names)
 
-    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
-        """Write the model to a file; the same bytes for the same model.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}, optional
-            Of the weights of features: fewer bits make smaller files that take a little longer to
-            load. By default "float32", and for a tagger that was loaded the precision of its file:
-            it is written as it came.
-        """
-        self._fitted().save(path, precision)
-
-    @staticmethod
-    def _told_by(model: TaggerModel) -> dict[str, Any]:
-        return {
-            "order": model.order,
-            "scheme": model.training.get("scheme"),
-            "unknown": model.unknown,
-            "candidates": model.candidates or None,
-        }
-
     # -- labelling ------------------------------------------------------------------------------
 
     def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
@@ -191,9 +170,30 @@ class Tagger(LabelTagger):
         corpus = self._read_input(X)
         return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
 
-    def _known(self, corpus: Corpus, known: Sequence[Sequence[str | None]]) -> array[int]:
-        """Return the numbers of the names of known labels, −1 where a label is open."""
+    def _ask(
+        self,
+        X: Any,
+        answer: Callable[[Any], list[Any]],
+        empty: Callable[[], Any],
+        reading: dict[str, Any],
+    ) -> list[Any]:
+        known = reading.get("known")
+        if known is None:
+            return super()._ask(X, answer, empty, reading)
+        found = super()._ask(X, answer, lambda: None, reading)
+        if [one is None for one in found] != [len(labels) == 0 for labels in known]:
+            raise ValueError("known must have one entry for each token")
+        return [empty() if one is None else one for one in found]
+
+    def _known(
+        self, corpus: Corpus, known: Sequence[Sequence[str | None]], foreign: int | None = None
+    ) -> array[int]:
+        """Return the numbers of the names of known labels, −1 where a label is open.
+
+        ``foreign`` is the number of labels that the model does not have; by default an error.
+        """
         index = {name: i for i, name in enumerate(self.classes_)}
+        number = index.__getitem__ if foreign is None else lambda k: index.get(k, foreign)
         numbers = array("i")
         given = [labels for labels in known if len(labels)]
         lengths = list(map(corpus.core.length, range(len(corpus))))
@@ -201,7 +201,7 @@ class Tagger(LabelTagger):
             raise ValueError("known must have one entry for each token")
         for s, labels in enumerate(given):
             try:
-                numbers.extend(-1 if k is None else index[k] for k in labels)
+                numbers.extend(-1 if k is None else number(k) for k in labels)
             except KeyError as error:
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
         return numbers
@@ -211,8 +211,8 @@ class Tagger(LabelTagger):
         return [shown[k] for k in output]
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
-        known = self._known(inputs.source, outputs)
-        given = self._fitted().inputs(inputs.source, known)
+        known = self._known(inputs.source, outputs, foreign=-2)
+        given = self._fitted().inputs(inputs.source, known, chooses=False)
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
 
@@ -224,6 +224,13 @@ class Tagger(LabelTagger):
             tokens[token][shown[k]] += p
         return tokens
 
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        position, label = part
+        numbers = [k for k, name in enumerate(self._fitted().shown) if name == label]
+        if not numbers or not 0 <= position < inputs.source.core.length(i):
+            raise ValueError(f"the model has no label {label!r} at position {position}")
+        return [(position, position + 1, k) for k in numbers]
+
     def _judged(
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
@@ -233,7 +240,7 @@ class Tagger(LabelTagger):
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
-            for y, labels in zip(outputs, model.gold(corpus), strict=True)
+            for y, labels in zip(outputs, model.gold(corpus, some=True), strict=True)
         ]
         return inputs, outputs, right
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from ...tasks.dependencies.inspection import explain_sentence
-from ...tasks.pipeline.confidence import tree_sums
 from ...tasks.pipeline.corpora import tagged_corpus
-from ...tasks.tagging.decisions import explain
 from ..requests import Refused
-from .readings import NOT_CALIBRATED, Part, Reading, likeliest, ranked_trees, reasons
+from .readings import NOT_CALIBRATED, Part, Reading, dependencies_of, likeliest, reasons
 
 __all__ = ["sentence_of"]
 
@@ -29,19 +23,22 @@ def sentence_of(
     if len(words) > most_words:
         raise Refused(f"the sentence has {len(words)} words; the limit is {most_words}")
     forms = [w.form for w in words]
-    parts = pipeline.model_.parts
     why: list[dict[str, Any]] = []
     rows: list[tuple[str, list[tuple[str, float]]]] = []
     own = [(w.head, w.relation) for w in words]
     if "tags" in pipeline.stages:
         changed, rows = _retag(pipeline, words, forbidden)
-        why += _tag_reasons(parts["upos"], words, forms)
+        (decisions,) = pipeline.stage("upos").explain(tagged_corpus([words]))
+        # A tag that was forced has no reasons.
+        why += reasons(
+            [d for d in decisions if d["label"] == words[d["position"]].upos], forms, "tag"
+        )
         own = [] if changed else own
     if "parser" in pipeline.stages:
-        reading = _trees(parts["parser"], words, forbidden, own)
+        reading = _trees(pipeline.stage("parser"), words, forbidden, own)
         for word, row in zip(reading.words, reading.probabilities or [], strict=False):
             rows.append((f"{word}: head", row[1]))
-        why += _arc_reasons(parts["parser"], words, forms)
+        why += reading.why
     else:
         reading = _tags_alone(forms, [w.upos for w in words])
     tagged = [(i, w.upos) for i, w in enumerate(words)]
@@ -60,12 +57,10 @@ def _retag(
     pipeline: Any, words: list[Any], forbidden: list[Part]
 ) -> tuple[bool, list[tuple[str, list[tuple[str, float]]]]]:
     """Give words the likeliest tag that is not forbidden; return the likeliest ones of each."""
-    model = pipeline.model_.parts["upos"]
-    reader = model.reader(tagged_corpus([words]))
-    p = np.frombuffer(reader.marginals(0, model.temperature or 10.0)).reshape(len(words), -1)
+    (probabilities,) = pipeline.stage("upos").predict_marginals(tagged_corpus([words]))
     changed, rows = False, []
     for t, word in enumerate(words):
-        ranked = sorted(zip(model.shown, p[t].tolist(), strict=True), key=lambda x: -x[1])
+        ranked = sorted(probabilities[t].items(), key=lambda x: -x[1])
         rows.append((word.form, likeliest(ranked)))
         banned = {part[1] for part in forbidden if part[0] == t and isinstance(part[1], str)}
         if word.upos in banned:
@@ -78,33 +73,14 @@ def _retag(
     return changed, rows
 
 
-def _tag_reasons(model: Any, words: list[Any], forms: list[str]) -> list[dict[str, Any]]:
-    tagger = SimpleNamespace(_fitted=lambda: model, _read_input=lambda corpus: corpus)
-    (decisions,) = explain(tagger, tagged_corpus([words]))
-    rows = zip(decisions, words, strict=True)  # a tag that was forced has no reasons
-    return reasons([d._asdict() for d, word in rows if d.label == word.upos], forms, "tag")
-
-
-def _arc_reasons(model: Any, words: list[Any], forms: list[str]) -> list[dict[str, Any]]:
-    parser = SimpleNamespace(_fitted=lambda: model, _tagged=lambda corpus, _: (corpus, [None] * 3))
-    rows = []
-    for m, arc in enumerate(explain_sentence(parser, tagged_corpus([words]), 0)):
-        rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
-        margin = arc["score"] - arc["rival_score"] if rival else math.inf
-        row = {"position": m, "label": (arc["head"], arc["label"]), "runner_up": rival}
-        rows.append({**row, "margin": margin, "contributions": arc["reasons"]})
-    return reasons(rows, forms, "head")
-
-
-def _trees(model: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
+def _trees(parser: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
     """Return the best trees, those without crossing arcs where others have no sums."""
-    sums = next(iter(tree_sums(model, tagged_corpus([words]))))
-    sums.tags = [w.upos for w in words]
-    reading = ranked_trees(sums, forbidden, model.temperature is not None)
-    if not model.has_temperature:
+    arcs = [part for part in forbidden if not isinstance(part[1], str)]
+    forms, sentence = [w.form for w in words], tagged_corpus([words])
+    reading = dependencies_of(parser, forms, arcs, sentence)
+    if parser.order == 2 and not parser.projective:
         reading.note += " Trees are listed among those without crossing arcs."
     first = [(int(h), str(r)) for h, r in reading.ranked[0][1]]
-    arcs = [part for part in forbidden if not isinstance(part[1], str)]
     if own and own != first and not arcs and None not in [h for h, _ in own]:
         value = next((v for v, tree in reading.ranked if list(tree) == own), math.nan)
         reading.ranked = [(value, own), *(r for r in reading.ranked if list(r[1]) != own)]

@@ -7,22 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from ...exceptions import CapabilityError
-from ...structures import Chain
+from ...exceptions import InfeasibleError
 from ..requests import Refused
 
-__all__ = ["Part", "Reading", "constituents_of", "dependencies_of", "ranked_trees", "tags_of"]
+__all__ = ["Part", "Reading", "constituents_of", "dependencies_of", "ranked_outputs", "tags_of"]
 
 Part = tuple[Any, ...]
-MOST_RANKS = 500
-#: Outputs that are looked through for one without a forbidden span, of sentences this short.
-MOST_TREES, MOST_SHORT = 5_000, 15
-_CHAIN_ARRAYS = ("start", "end", "transition1")
+#: Outputs that are ranked.
+MOST_RANKS = 50
 NOT_CALIBRATED = "Probabilities are not calibrated: no held-out sentences have set their scale."
-#: Of parsers that no held-out sentences have calibrated; at 1 their scores are far too flat.
-USUAL_TEMPERATURE = 0.1
 
 
 @dataclass
@@ -101,108 +94,61 @@ def likeliest(row: Any) -> list[tuple[str, float]]:
 # -- tags ---------------------------------------------------------------------------------------
 
 
+def ranked_outputs(
+    model: Any, sentence: Any, forbidden: list[Part]
+) -> tuple[list[tuple[float, Any]], float]:
+    """Return the best outputs without some parts, and the score of the best one with any."""
+    ranked = model.predict_kbest(sentence, MOST_RANKS)[0]
+    best = ranked[0][0]
+    if forbidden:
+        try:
+            ranked = model.predict_kbest(sentence, MOST_RANKS, forbidden=[forbidden])[0]
+        except InfeasibleError:
+            raise Refused("no output is without the forbidden parts: allow some again") from None
+        except ValueError as error:
+            raise Refused(str(error)) from None
+    return ranked, best
+
+
 def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
     """Read a sentence by a tagger."""
     sentence = [[(w,) for w in words]]
-    ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 50)[0]
-    best = ranked[0][0]
-    if forbidden and model.model_.order == 1 and not model.model_.candidates:
-        ranked = _allowed_tags(model, sentence, forbidden)
-    try:
-        p = [likeliest(row.items()) for row in model.predict_marginals(sentence)[0]]
-    except ValueError:
-        p = None
-    share = [dict(row) for row in p] if p else None
+    if any(len(part) != 2 or not isinstance(part[1], str) for part in forbidden):
+        raise Refused("a tag that is forbidden is a pair: position, tag")
+    ranked, best = ranked_outputs(model, sentence, forbidden)
+    rows = model.predict_marginals(sentence)[0]
 
     def drawn(tags: Any) -> dict[str, Any]:
-        found = [None if share is None else share[i].get(t) for i, t in enumerate(tags)]
-        return {"tags": list(tags), "tag_probabilities": found}
+        shares = [row[tag] for row, tag in zip(rows, tags, strict=True)]
+        return {"tags": list(tags), "tag_probabilities": shares}
 
     return Reading(
         words, ranked, lambda y: list(enumerate(y)), list, drawn,
         lambda part: f"{words[part[0]]} is {part[1]}",
-        probabilities=None if p is None else list(zip(words, p, strict=True)),
+        probabilities=[(w, likeliest(r.items())) for w, r in zip(words, rows, strict=True)],
         why=reasons(model.explain(sentence)[0], words, "tag"),
         note="" if model.calibrated_ else NOT_CALIBRATED,
         best_score=best,
     )  # fmt: skip
 
 
-def _allowed_tags(
-    tagger: Any, sentence: Any, forbidden: list[Part]
-) -> list[tuple[float, list[str]]]:
-    """Return the best taggings without some tags: the model's scores as a chain, with masks."""
-    model = tagger.model_
-    reader, n = model.reader(tagger._read_input(sentence)), len(model.labels)
-    table = {name: np.frombuffer(bytes(model.arrays[name])) for name in _CHAIN_ARRAYS}
-    rows = reader.explain(0, False)
-    scores: dict[str, Any] = {"label": np.array([_summed(row, n) for row in rows])}
-    scores["transition"] = table["transition1"].reshape(n, n)
-    if "pair.slots" in model.arrays:
-        pairs = [_summed(row, n * n).reshape(n, n) for row in reader.explain(0, True)]
-        scores["transition"] = scores["transition"] + np.array(pairs).reshape(-1, n, n)
-    scores |= {name: table[name] for name in ("start", "end") if len(table[name])}
-    for part in forbidden:
-        if part[1] not in model.shown or not 0 <= part[0] < len(rows):
-            raise Refused("a tag that is forbidden is a pair: position, tag")
-        hidden = [k for k, name in enumerate(model.shown) if name == part[1]]
-        scores["label"][part[0], hidden] = -np.inf
-    ranked = Chain().kbest(50, **scores)
-    return [(value, [model.shown[k] for k in y]) for value, y in ranked]
-
-
-def _summed(row: list[tuple[str, list[float]]], size: int) -> Any:
-    return np.sum([w for _, w in row], axis=0) if row else np.zeros(size)
-
-
 # -- dependencies -------------------------------------------------------------------------------
 
 
-def dependencies_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
-    """Read a sentence by a dependency parser.
-
-    A parser of pairs of arcs over any trees has its best tree alone, and does not tell its score.
-    """
-    sentence = [" ".join(words)]
-    why = reasons(model.explain(sentence)[0], words, "head")
-    try:
-        sums = next(iter(model._sums(sentence, None)))
-    except CapabilityError:
-        if forbidden:
-            raise Refused(
-                "this parser scores pairs of arcs: arcs can be forbidden where order=1, "
-                "or projective=True"
-            ) from None
-        tree = model.predict(sentence)[0]
-        reading = trees_reading(words, [(math.nan, tree)], None, list(getattr(tree, "tags", [])))
-        reading.why, reading.ranks = why, False
-        return reading
-    reading = ranked_trees(sums, forbidden, bool(model.calibrated_))
-    reading.why = why
-    return reading
-
-
-def ranked_trees(sums: Any, forbidden: list[Part], calibrated: bool) -> Reading:
-    """Return the best trees of a sentence; exactly those allowed where arcs alone are scored."""
-    trees, n = sums.trees, len(sums.words)
-    arcs = [part for part in forbidden if not isinstance(part[1], str)]
-    known = {(h, m) for h in range(n + 1) for m in range(1, n + 1)}
-    if not known.issuperset(arcs):
+def dependencies_of(
+    model: Any, words: list[str], forbidden: list[Part], sentence: Any = None
+) -> Reading:
+    """Read a sentence by a dependency parser; ``sentence``: the words as it takes them."""
+    if sentence is None:
+        sentence = [" ".join(words)]
+    if any(len(part) != 2 or isinstance(part[1], str) for part in forbidden):
         raise Refused("an arc that is forbidden is a pair: head, word")
-    (best,) = list(trees.kbest(1))
-    if arcs and hasattr(trees, "arc"):
-        arc = trees.arc.copy()
-        arc[tuple(np.array(arcs).T)] = -np.inf
-        ranked = list(trees.structure.kbest(50, arc=arc))
-    else:
-        ranked = list(trees.kbest(MOST_RANKS if arcs else 50))
-    if not calibrated:
-        sums.temperature = USUAL_TEMPERATURE
-    named = [(value, sums._tree(*tree)) for value, tree in ranked]
-    reading = trees_reading(sums.words, named, sums.marginals(5e-4), list(sums.tags or []))
-    reading.best_score = best[0]
-    if not calibrated:
-        reading.note = NOT_CALIBRATED + f" They are shown at the temperature {USUAL_TEMPERATURE}."
+    ranked, best = ranked_outputs(model, sentence, forbidden)
+    tags = list(ranked[0][1].tags or [])
+    reading = trees_reading(words, ranked, model.predict_marginals(sentence, least=5e-4)[0], tags)
+    reading.best_score = best
+    reading.note = "" if model.calibrated_ else NOT_CALIBRATED
+    reading.why = reasons(model.explain(sentence)[0], words, "head")
     return reading
 
 
@@ -263,8 +209,7 @@ def _spans(tree: Any) -> list[tuple[int, int, str]]:
 def constituents_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
     """Read a sentence by a constituency parser."""
     sentence = [" ".join(words)]
-    most = MOST_TREES if len(words) <= MOST_SHORT else MOST_RANKS
-    ranked = model.predict_kbest(sentence, most if forbidden else 50)[0]
+    ranked, best = ranked_outputs(model, sentence, forbidden)
     p = model.predict_marginals(sentence)[0]
 
     def told(part: Part) -> str:
@@ -277,5 +222,5 @@ def constituents_of(model: Any, words: list[str], forbidden: list[Part]) -> Read
         probabilities=[(told(part), [("", x)]) for part, x in rows[:20] if part[1] - part[0] > 1],
         why=reasons(model.explain(sentence)[0], words, "tree"),
         note="" if model.calibrated_ else NOT_CALIBRATED,
-        best_score=ranked[0][0],
+        best_score=best,
     )  # fmt: skip

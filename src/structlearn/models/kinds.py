@@ -1,4 +1,4 @@
-"""Objects of the library that parameters may be: by the name of a class and its arguments.
+"""Objects of the library that are stored by the name of a class and its arguments.
 
 They are built again by calling the class, so that whatever it refuses is refused in a file too.
 """
@@ -6,30 +6,40 @@ They are built again by calling the class, so that whatever it refuses is refuse
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from itertools import accumulate, pairwise
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...constraints.constrained import Constrained
-from ...constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
-from ...losses.costs import Hamming, LabelCost, ZeroOne
-from ...structures.base import Structure
-from ...structures.chains.chain import Chain
-from ...structures.chains.semimarkov import SemiMarkov
-from ...structures.exhaustive import Exhaustive, _Listed
-from ...structures.graphs.graph import Graph
-from ...structures.graphs.grid import Grid
-from ...structures.graphs.matching import Matching
-from ...structures.lattice import Lattice
-from ...structures.multiclass import Multiclass
-from ...structures.programs.program import Program
-from ...structures.trees.arborescence import Arborescence
-from ...structures.trees.constituency import Constituency
-from ...structures.trees.grammar import Grammar
-from ...structures.trees.spanning import SpanningTree
-from ...structures.trees.tree import Tree
+from ..constraints.constrained import Constrained
+from ..constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
+from ..io.arrays import checked_array
+from ..learners.cutting_planes import Round
+from ..learners.dual_ascent import AscentState
+from ..learners.hinge_dual import DualState
+from ..learners.joint_constraints import JointConstraints
+from ..learners.online import OnlineState
+from ..learners.sag import SAGState
+from ..losses.costs import Hamming, LabelCost, ZeroOne
+from ..structures.base import Structure
+from ..structures.chains.chain import Chain
+from ..structures.chains.semimarkov import SemiMarkov
+from ..structures.exhaustive import Exhaustive, _Listed
+from ..structures.graphs.graph import Graph
+from ..structures.graphs.grid import Grid
+from ..structures.graphs.matching import Matching
+from ..structures.lattice import Lattice
+from ..structures.multiclass import Multiclass
+from ..structures.programs.program import Program
+from ..structures.trees.arborescence import Arborescence
+from ..structures.trees.constituency import Constituency
+from ..structures.trees.grammar import Grammar
+from ..structures.trees.spanning import SpanningTree
+from ..structures.trees.tree import Tree
 
-__all__ = ["KINDS", "Kind", "Unstorable"]
+__all__ = ["KINDS", "Kind", "Names", "Unstorable", "by_attributes"]
 
 #: More symbols than any grammar has; each takes memory before its rules are looked at.
 _MOST_SYMBOLS = 1 << 20
@@ -54,9 +64,31 @@ class Kind(NamedTuple):
     make: Callable[..., Any]
 
 
-def _named(kind: Callable[..., Any], *names: str) -> Kind:
+def by_attributes(kind: Callable[..., Any], *names: str) -> Kind:
     """Return the kind whose arguments are attributes of the same names."""
     return Kind(lambda one: {name: getattr(one, name) for name in names}, kind)
+
+
+class Names(list[str]):
+    """Many strings that differ, which files hold as two arrays."""
+
+
+def _joined(names: Names) -> dict[str, Any]:
+    text = "".join(names).encode("utf-8", "surrogatepass")
+    ends = np.fromiter(accumulate(map(len, names)), np.uint64, count=len(names))
+    return {"text": np.frombuffer(text, dtype=np.uint8), "ends": ends}
+
+
+def _split(text: Any, ends: Any) -> Names:
+    letters = checked_array(text, "the text of names", np.uint8, (-1,))
+    whole = letters.tobytes().decode("utf-8", "surrogatepass")
+    bounds = [0, *checked_array(ends, "the ends of names", np.uint64, (-1,)).tolist()]
+    if bounds != sorted(bounds) or bounds[-1] != len(whole):
+        raise ValueError("strings that do not fit together")
+    names = Names(whole[a:b] for a, b in pairwise(bounds))
+    if len(set(names)) != len(names):
+        raise ValueError("a name appears twice")
+    return names
 
 
 # -- constraints ----------------------------------------------------------------------------------
@@ -156,37 +188,60 @@ def _graph_arguments(one: Graph) -> dict[str, Any]:
     return {"edges": one._ends, **{name: getattr(one, name) for name in names}}
 
 
+# -- where learners stand ------------------------------------------------------------------------
+
+#: Type that a state declares -> what a value of it must be; all others are arrays.
+_DECLARED: dict[str, Any] = {"int": Integral, "float": Real, "dict": dict, "list": list}
+
+
+def _state(kind: type[Any]) -> Kind:
+    """Return the kind of a data class whose values must be what it declares."""
+    declared = {
+        field.name: _DECLARED.get(str(field.type).partition("[")[0], np.ndarray)
+        for field in fields(kind)
+    }
+
+    def make(**values: Any) -> Any:
+        for name, value in values.items():
+            if not isinstance(value, declared[name]):
+                raise ValueError(f"{name} of a {kind.__name__} is a {type(value).__name__}")
+        return kind(**values)
+
+    return by_attributes(make, *declared)  # not dataclasses.asdict, which would copy all arrays
+
+
 #: Class -> how its objects are stored. Subclasses are not these classes: they are their authors'.
 KINDS: Mapping[type, Kind] = {
-    Multiclass: _named(Multiclass),
-    Chain: _named(Chain, "order"),
-    SemiMarkov: _named(SemiMarkov, "max_length"),
-    Tree: _named(Tree, "parents"),
-    Arborescence: _named(Arborescence, "projective", "single_root", "labelled"),
+    Multiclass: by_attributes(Multiclass),
+    Chain: by_attributes(Chain, "order"),
+    SemiMarkov: by_attributes(SemiMarkov, "max_length"),
+    Tree: by_attributes(Tree, "parents"),
+    Arborescence: by_attributes(Arborescence, "projective", "single_root", "labelled"),
     SpanningTree: Kind(lambda one: {"edges": one._ends}, SpanningTree),
-    Matching: _named(Matching),
-    Constituency: _named(Constituency, "grammar"),
-    Grammar: Kind(_named(Grammar, "n_symbols", "binary", "unary", "max_chain").arguments, _grammar),
-    Grid: _named(Grid, "method", "damping"),
+    Matching: by_attributes(Matching),
+    Constituency: by_attributes(Constituency, "grammar"),
+    Grammar: by_attributes(_grammar, "n_symbols", "binary", "unary", "max_chain"),
+    Grid: by_attributes(Grid, "method", "damping"),
     Graph: Kind(_graph_arguments, Graph),
     Lattice: Kind(
         lambda one: {"edges": one.table, "source": one.source, "target": one.target}, Lattice
     ),
     Exhaustive: Kind(_listed, _exhaustive),
     Program: Kind(_program_arguments, _program),
-    Constrained: Kind(
-        _named(Constrained, "structure", "constraints", "classes", "time_limit").arguments,
-        _constrained,
+    Constrained: by_attributes(_constrained, "structure", "constraints", "classes", "time_limit"),
+    Label: by_attributes(Label, "label", "at"),
+    Part: by_attributes(
+        lambda block, outcome, at: Part(block, *outcome, at=at), "block", "outcome", "at"
     ),
-    Label: _named(Label, "label", "at"),
-    Part: Kind(
-        _named(Part, "block", "outcome", "at").arguments,
-        lambda block, outcome, at: Part(block, *outcome, at=at),
-    ),
-    Count: Kind(_named(Count, "parts", "lower", "upper").arguments, _count),
-    IfThen: Kind(_named(IfThen, "condition", "consequence").arguments, _if_then),
-    EachAtMostOnce: Kind(_named(EachAtMostOnce, "labels").arguments, _each_at_most_once),
-    Hamming: _named(Hamming, "normalize", "weights"),
-    LabelCost: _named(LabelCost, "table", "normalize", "weights"),
-    ZeroOne: _named(ZeroOne),
+    Count: by_attributes(_count, "parts", "lower", "upper"),
+    IfThen: by_attributes(_if_then, "condition", "consequence"),
+    EachAtMostOnce: by_attributes(_each_at_most_once, "labels"),
+    Hamming: by_attributes(Hamming, "normalize", "weights"),
+    LabelCost: by_attributes(LabelCost, "table", "normalize", "weights"),
+    ZeroOne: by_attributes(ZeroOne),
+    Names: Kind(_joined, _split),
+    **{
+        state: _state(state)
+        for state in (AscentState, DualState, JointConstraints, OnlineState, Round, SAGState)
+    },
 }

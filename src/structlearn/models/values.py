@@ -1,15 +1,15 @@
 """Values of Python as JSON and arrays, and back: nothing that is stored is ever run.
 
-Numbers, strings, None and lists are what they are in JSON, which keeps every bit of a float.
-Everything else is an object with the entry "$", the name of its kind. Arrays of numbers are arrays
-of the file.
+Numbers, strings, None, lists and dictionaries of strings are what they are in JSON, which keeps
+every bit of a float. Everything else is an object with the entry "$", the name of its kind. Arrays
+of numbers are arrays of the file. Files of estimators and checkpoints are written in this way.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import FileError
-from ...io.arrays import array_of, tensor_of
-from ...io.container import Tensor
-from ...structures.base import Structure
-from .kinds import KINDS, Unstorable
+from ..exceptions import FileError
+from ..io.arrays import array_of, tensor_of
+from ..io.container import Tensor
+from ..structures.base import Structure
+from .kinds import KINDS, Kind, Unstorable
 
 __all__ = ["Reader", "Writer"]
 
-_BY_NAME = {kind.__name__: (kind, stored.make) for kind, stored in KINDS.items()}
 #: Characters that an array may have room for although none of its strings is as long.
 _MOST_WIDTH = 1024
 _COLLECTIONS: dict[str, Any] = {"tuple": tuple, "set": set, "frozenset": frozenset}
@@ -34,27 +33,23 @@ _COLLECTIONS: dict[str, Any] = {"tuple": tuple, "set": set, "frozenset": frozens
 class Writer:
     """Collects what a file holds.
 
+    Parameters
+    ----------
+    kinds : dict of class to Kind
+        Objects that can be stored.
+
     Attributes
     ----------
     tensors : dict of str to Tensor
         The arrays written so far.
+    left_out : list of str
+        What could not be stored, and why.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Mapping[type, Kind] = KINDS) -> None:
         self.tensors: dict[str, Tensor] = {}
-
-    def array(self, array: npt.NDArray[Any]) -> str:
-        """Add an array; return its name."""
-        name = f"array{len(self.tensors)}"
-        self.tensors[name] = tensor_of(array)
-        return name
-
-    def strings(self, strings: list[str]) -> dict[str, str]:
-        """Add many strings as two arrays: all of them one after another, and where each ends."""
-        whole = "".join(strings).encode("utf-8", "surrogatepass")
-        ends = np.cumsum([len(one) for one in strings], dtype=np.uint64)
-        text = np.frombuffer(whole, dtype=np.uint8)
-        return {"text": self.array(text), "ends": self.array(ends)}
+        self.left_out: list[str] = []
+        self.kinds = kinds
 
     def value(self, value: Any) -> Any:
         """Return a value as JSON can hold it.
@@ -72,7 +67,7 @@ class Writer:
             return [self.value(item) for item in value]
         if isinstance(value, Structure):
             return self._structure(value)
-        if type(value) in KINDS:
+        if type(value) in self.kinds:
             return self._object(value)
         if isinstance(value, np.ndarray):
             return self._array(value)
@@ -80,21 +75,17 @@ class Writer:
             return {"$": "number", "type": value.dtype.name, "value": value.item()}
         return self._collection(value)
 
-    def _object(self, value: Any) -> dict[str, Any]:
-        arguments = KINDS[type(value)].arguments(value)
-        named = {name: self.value(argument) for name, argument in arguments.items()}
-        return {"$": type(value).__name__, **named}
-
-    def _structure(self, structure: Structure) -> dict[str, Any]:
-        if type(structure) in KINDS:
-            with suppress(Unstorable), self.whole_or_nothing():
-                return self._object(structure)
-        # Its author's, or with something of its author's in it.
-        return {"$": "own structure", "class": type(structure).__name__}
+    @contextmanager
+    def or_left_out(self, what: str) -> Iterator[None]:
+        """Note what turns out not to be storable, and forget its arrays."""
+        try:
+            with self._whole_or_nothing():
+                yield
+        except Unstorable as error:
+            self.left_out.append(f"{what} ({error})")
 
     @contextmanager
-    def whole_or_nothing(self) -> Iterator[None]:
-        """Forget the arrays of what turns out not to be storable."""
+    def _whole_or_nothing(self) -> Iterator[None]:
         before = len(self.tensors)
         try:
             yield
@@ -103,27 +94,39 @@ class Writer:
                 del self.tensors[name]
             raise
 
+    def _object(self, value: Any) -> dict[str, Any]:
+        arguments = self.kinds[type(value)].arguments(value)
+        named = {name: self.value(argument) for name, argument in arguments.items()}
+        return {"$": type(value).__name__, **named}
+
+    def _structure(self, structure: Structure) -> dict[str, Any]:
+        if type(structure) in self.kinds:
+            with suppress(Unstorable), self._whole_or_nothing():
+                return self._object(structure)
+        # Its author's, or with something of its author's in it.
+        return {"$": "own structure", "class": type(structure).__name__}
+
     def _array(self, array: npt.NDArray[Any]) -> Any:
         if array.dtype.kind in "fiub":
+            name = f"array{len(self.tensors)}"
             try:
-                return {"$": "array", "name": self.array(array)}
+                self.tensors[name] = tensor_of(array)
             except TypeError:
                 raise Unstorable(f"an array of {array.dtype}") from None
+            return {"$": "array", "name": name}
         if array.dtype.kind not in "USO":
             raise Unstorable(f"an array of {array.dtype}")
         items = [self.value(item) for item in array.ravel().tolist()]
         return {"$": "items", "type": array.dtype.str, "shape": list(array.shape), "items": items}
 
     def _collection(self, value: Any) -> Any:
+        if type(value) is dict:
+            return self._dictionary(value)
         if type(value) is tuple:
             return {"$": "tuple", "items": [self.value(item) for item in value]}
         if type(value) in (set, frozenset):
             items = sorted((self.value(item) for item in value), key=_text)
             return {"$": type(value).__name__, "items": items}
-        if type(value) is dict:
-            # Equal dictionaries are equal files: sorted before their arrays get numbers.
-            keys = sorted(((self.value(key), key) for key in value), key=lambda one: _text(one[0]))
-            return {"$": "dict", "items": [[name, self.value(value[key])] for name, key in keys]}
         if isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
             return {"$": "path", "path": os.fspath(value)}
         if isinstance(value, str):  # of a class of its own: NumPy's, or an enumeration
@@ -131,6 +134,13 @@ class Writer:
         if isinstance(value, (int, float)):
             return int(value) if isinstance(value, int) else float(value)
         raise Unstorable(f"a {type(value).__name__}")
+
+    def _dictionary(self, value: dict[Any, Any]) -> dict[str, Any]:
+        # Equal dictionaries are equal files: sorted before their arrays get numbers.
+        if "$" not in value and all(type(key) is str for key in value):
+            return {key: self.value(value[key]) for key in sorted(value)}
+        keys = sorted(((self.value(key), key) for key in value), key=lambda one: _text(one[0]))
+        return {"$": "dict", "items": [[name, self.value(value[key])] for name, key in keys]}
 
 
 def _text(stored: Any) -> str:
@@ -145,75 +155,43 @@ class Reader:
     name : str
         Of the file, for messages.
     tensors : dict of str to Tensor
-        Its arrays.
+        Its arrays; each is taken away when it is read.
     structure : Structure, optional
         Stands for the structure of the user's own, which is not stored.
+    kinds : dict of class to Kind
+        Objects that can be stored.
     """
 
     def __init__(
-        self, name: str, tensors: dict[str, Tensor], structure: Structure | None = None
+        self,
+        name: str,
+        tensors: dict[str, Tensor],
+        structure: Structure | None = None,
+        kinds: Mapping[type, Kind] = KINDS,
     ) -> None:
         self.name = name
-        self._tensors = dict(tensors)
+        self.tensors = tensors
         self._structure = structure
         self._asked = False
-
-    def array(
-        self, name: Any, dtype: str | None = None, shape: tuple[int, ...] | None = None
-    ) -> Any:
-        """Return an array, each once, as a copy.
-
-        Parameters
-        ----------
-        dtype : str, optional
-            What its items must be, as files name it.
-        shape : tuple of int, optional
-            What its shape must be, −1 for any length.
-        """
-        tensor = self._tensors.pop(name)
-        if dtype is not None and tensor.dtype != dtype:
-            raise ValueError(f"the array {name!r} is {tensor.dtype}, not {dtype}")
-        array = array_of(tensor)
-        if shape is not None:
-            alike = len(shape) == array.ndim
-            if not alike or any(n not in (-1, m) for n, m in zip(shape, array.shape, strict=True)):
-                raise ValueError(f"the array {name!r} has the shape {array.shape}, not {shape}")
-        return array
-
-    def numbers(self, name: Any, shape: tuple[int, ...], least: float = -np.inf) -> Any:
-        """Return an array of finite floats, none below ``least``."""
-        array = self.array(name, "F64", shape)
-        if not np.isfinite(array).all() or array.min(initial=0.0) < least:
-            raise ValueError(f"the array {name!r} has invalid values")
-        return array
-
-    def strings(self, stored: Any) -> list[str]:
-        """Return strings, which must differ."""
-        text = self.array(stored["text"], "U8", (-1,)).tobytes().decode("utf-8", "surrogatepass")
-        ends = self.array(stored["ends"], "U64", (-1,)).tolist()
-        bounds = [0, *ends]
-        if bounds != sorted(bounds) or bounds[-1] != len(text):
-            raise ValueError("strings that do not fit together")
-        strings = [text[a:b] for a, b in zip(bounds, ends, strict=False)]
-        if len(set(strings)) != len(strings):
-            raise ValueError("a name appears twice")
-        return strings
+        self._makers = {kind.__name__: stored.make for kind, stored in kinds.items()}
 
     def value(self, stored: Any) -> Any:
-        """Return the value that :meth:`Writer.value` was given."""
+        """Return the value that :meth:`Writer.value` was given; each array once, as a copy."""
         if isinstance(stored, list):
             return [self.value(item) for item in stored]
         if not isinstance(stored, dict):
             return stored
+        if "$" not in stored:
+            return {key: self.value(item) for key, item in stored.items()}
         entries = dict(stored)
         kind = entries.pop("$")
-        if kind in _BY_NAME:
+        if kind in self._makers:
             named = {name: self.value(argument) for name, argument in entries.items()}
-            return _BY_NAME[kind][1](**named)
+            return self._makers[kind](**named)
         if kind == "own structure":
             return self._own(str(entries["class"]))
         if kind == "array":
-            return self.array(entries["name"])
+            return array_of(self.tensors.pop(entries["name"]))
         if kind == "number":
             dtype = np.dtype(str(entries["type"]))
             if dtype.kind not in "fiub" or not isinstance(entries["value"], (bool, int, float)):
@@ -269,8 +247,8 @@ class Reader:
 
     def finish(self) -> None:
         """Refuse what is left over: arrays that nothing reads, a structure that has no place."""
-        if self._tensors:
-            raise ValueError(f"arrays that nothing reads: {', '.join(sorted(self._tensors))}")
+        if self.tensors:
+            raise ValueError(f"arrays that nothing reads: {', '.join(sorted(self.tensors))}")
         if self._structure is not None and not self._asked:
             raise FileError(
                 self.name,

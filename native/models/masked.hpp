@@ -1,0 +1,77 @@
+// The inputs of a model without some of their parts: what else could it have answered? For readers
+// whose outcomes have one name each.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "models/reader.hpp"
+
+namespace structlearn {
+
+// A label of kAnyLabel forbids the place, whatever its label.
+inline constexpr std::int32_t kAnyLabel = -1;
+
+// Parts that are forbidden, by input.
+using Forbidden = std::vector<std::vector<Part>>;
+
+class MaskedReader final : public Reader {
+ public:
+  MaskedReader(std::unique_ptr<Reader> reader, const Forbidden& forbidden)
+      : reader_(std::move(reader)), forbidden_(forbidden) {}
+
+  const Scored& scores(std::size_t input, Purpose purpose) override {
+    const Scored& scored = reader_->scores(input, purpose);
+    const auto labels = static_cast<std::int32_t>(scored.layout.block[0].outcomes);
+    for (Part part : forbidden_[input]) {
+      const bool any = part.label == kAnyLabel;
+      const std::int32_t first = any ? 0 : part.label, last = any ? labels : part.label + 1;
+      for (part.label = first; part.label < last; ++part.label) {
+        const std::size_t at = reader_->find(part);
+        if (at != kNowhere) scored.parts[at] = kMinusInfinity;
+      }
+    }
+    return scored;
+  }
+  void to_model(Output& y) const override { reader_->to_model(y); }
+  bool to_structure(Output& y) const override { return reader_->to_structure(y); }
+  std::optional<Output> makeshift() const override { return reader_->makeshift(); }
+  std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
+  void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
+  std::vector<Part> parts(const Output& y) const override { return reader_->parts(y); }
+  Part part(std::size_t site, std::size_t outcome) const override {
+    return reader_->part(site, outcome);
+  }
+  std::size_t find(const Part& part) const override { return reader_->find(part); }
+  bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
+    return reader_->alike(site, a, b);
+  }
+
+ private:
+  std::unique_ptr<Reader> reader_;
+  const Forbidden& forbidden_;
+};
+
+class MaskedInputs final : public Inputs {
+ public:
+  // `inputs` are borrowed. Throws std::invalid_argument unless there is a list for each of them.
+  MaskedInputs(const Inputs& inputs, Forbidden forbidden)
+      : inputs_(inputs), forbidden_(std::move(forbidden)) {
+    if (forbidden_.size() != inputs_.size()) {
+      throw std::invalid_argument("a list of forbidden parts for each input is needed");
+    }
+  }
+  std::size_t size() const override { return inputs_.size(); }
+  std::unique_ptr<Reader> reader() const override {
+    return std::make_unique<MaskedReader>(inputs_.reader(), forbidden_);
+  }
+
+ private:
+  const Inputs& inputs_;
+  Forbidden forbidden_;
+};
+
+}  // namespace structlearn

@@ -1,0 +1,165 @@
+"""Loading models and labelling text needs Python and the core: no NumPy, nothing built on it."""
+
+import functools
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import structlearn
+from structlearn import cli
+from structlearn.datasets import make_treebank
+from structlearn.text import FeatureTemplates
+from tests import without_numpy
+from tests.tasks.test_matrix import TASKS
+from tests.tasks.trainings import TRAININGS
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::structlearn.exceptions.InexactInferenceWarning",
+    "ignore::structlearn.exceptions.ConvergenceWarning",
+)
+
+PROGRAM = Path(without_numpy.__file__)
+ALL = ("float32", "float16", "int8")
+CHUNKS = [list(zip(s.words, s.chunks, strict=True)) for s in make_treebank(30, random_state=0)]
+PAIRS = FeatureTemplates.parse("word[-1..1]\nsuffix(word, 1..2)\nbias\ntransition: word")
+CALLING = FeatureTemplates.parse(
+    'word\nseen(word)\ncall(word, "last_letter")', functions=without_numpy.FUNCTIONS
+)
+TEXT = "They don't! The cat sees a dog.\n\nThe old man sleeps.\nDon't they swim?\n"
+
+
+@dataclass
+class Case:
+    """A model to be trained here and to be used there.
+
+    Attributes
+    ----------
+    kbest : bool
+        Whether it answers k-best lists without NumPy: trees of arcs, whose sums need it, do not.
+    """
+
+    task: str
+    learner: str
+    options: dict = field(default_factory=dict)
+    precisions: tuple = (None,)
+    functions: bool = False
+    kbest: bool = True
+
+    def fit(self):
+        it = TRAININGS[self.task]
+        if not self.options:
+            return it.fit(self.learner)
+        examples = CHUNKS if "scheme" in self.options else it.examples
+        return it.make(self.learner, **self.options).fit(examples, dev=examples[:6])
+
+
+CASES = {
+    "perceptron": Case("tagger", "perceptron", precisions=ALL),
+    "crf": Case("tagger", "crf", {"order": 0}),
+    "order 2": Case("tagger", "crf", {"order": 2, "names": False}, ALL),
+    "pairs": Case("tagger", "crf", {"features": PAIRS}, ALL),
+    "hashed": Case("tagger", "perceptron", {"hash_bits": 8}, ALL),
+    "iobes": Case("tagger", "perceptron", {"scheme": "iobes"}),
+    "functions": Case("tagger", "perceptron", {"features": CALLING}, functions=True),
+    "candidates": Case("candidates", "perceptron", precisions=ALL),
+    "candidates, order 2": Case("candidates, order 2", "crf", precisions=ALL),
+    "hmm": Case("tagger", "hmm", precisions=ALL),
+    "segments": Case("segments", "crf"),
+    "parser": Case("parser", "perceptron", precisions=ALL, kbest=False),
+    "parser of pairs": Case(
+        "parser of pairs", "passive-aggressive", {"prune": True}, ("int8",), kbest=False
+    ),
+    "parser with taggers": Case(
+        "parser of pairs", "perceptron", {"gold_tags": False, "folds": 2}, ("int8",), kbest=False
+    ),
+    "constituency": Case("constituency", "perceptron"),
+    "pipeline": Case("pipeline", "perceptron", precisions=ALL, kbest=False),
+    "pipeline of crf": Case("pipeline", "crf", kbest=False),
+}
+MODELS = [(name, precision) for name, case in CASES.items() for precision in case.precisions]
+every = pytest.mark.parametrize(("name", "precision"), MODELS)
+
+
+@functools.cache
+def trained(name):
+    return CASES[name].fit()
+
+
+@pytest.fixture
+def given(name, precision, tmp_path):
+    """A model file, sentences for it, and a file of them."""
+    case, path, source = CASES[name], tmp_path / "model", tmp_path / "source"
+    trained(name).save(path, *([precision] if precision else []))
+    sentences = TRAININGS[case.task].inputs
+    if "pipeline" in name:
+        sentences = TASKS["tagger"].inputs
+        source.write_text(TEXT)
+    elif "parser" in name:
+        lines = []
+        for sentence in sentences:
+            lines += ["\t".join([str(i), word, "_", "_", tag, *"_____"])
+                      for i, (word, tag) in enumerate(sentence, 1)]  # fmt: skip
+            lines.append("")
+        source.write_text("\n".join([*lines, ""]))
+    elif case.task == "constituency":
+        source.write_text("".join(" ".join(words) + "\n" for words in sentences))
+    else:
+        rows = (
+            [token] if isinstance(token, str) else token for s in sentences for token in (*s, "")
+        )
+        source.write_text("".join(" ".join(row) + "\n" for row in rows))
+    options = {"kbest": case.kbest, "functions": case.functions}
+    return {"path": str(path), "sentences": sentences, "source": str(source), **options}
+
+
+def bare(kind, *arguments):
+    """Return what the program without NumPy prints."""
+    command = [sys.executable, str(PROGRAM), kind, *arguments]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+@every
+def test_models_answer_the_same(name, precision, given, tmp_path):
+    answers = json.loads(bare("use", json.dumps({**given, "folder": str(tmp_path / "there")})))
+    assert answers["saved"]
+    assert answers["pickled"]
+    assert answers["threads"][0] == answers["threads"][1]
+    assert answers == without_numpy.uses(**given, folder=tmp_path / "here")
+
+
+@pytest.mark.parametrize(("name", "precision"), [(n, CASES[n].precisions[-1]) for n in CASES])
+def test_commands_print_the_same(name, precision, given, capfdbinary):
+    commands = [["predict", given["path"], given["source"]]]
+    if "pipeline" in name:
+        formats = ("conllu", "json", "html", "text")
+        commands = [["annotate", *commands[0][1:], "--format", format] for format in formats]
+    elif CASES[name].task in ("tagger", "candidates", "segments"):
+        commands.append([*commands[0], "--confidence", "--threads", "2"])
+    if CASES[name].functions:  # which the command line cannot be given
+        return
+    for command in commands:
+        assert cli.run(command) == 0
+        assert bare("command", *command) == capfdbinary.readouterr().out.decode()
+
+
+@pytest.mark.parametrize("kind", ["Tagger", "Pipeline"])
+def test_models_that_have_learned_nothing(kind):
+    """The error has the same name, message and bases as scikit-learn's."""
+    code = f"""
+from structlearn.exceptions import NotFittedError
+from structlearn.tasks import {kind}
+try:
+    {kind}().save("model")
+except NotFittedError as error:
+    print(type(error).__name__, isinstance(error, (ValueError, AttributeError)), error)
+"""
+    with pytest.raises(NotFittedError) as raised:
+        getattr(structlearn.tasks, kind)().save("model")
+    assert bare("program", code).strip() == f"NotFittedError True {raised.value}"

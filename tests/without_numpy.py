@@ -1,0 +1,101 @@
+"""A process that has Python and structlearn alone: no NumPy, nor what stands on it, nor rich.
+
+As a program it hides these packages and does what its arguments say: ``command ...`` runs the
+command line, ``use ...`` loads a model and prints all of its answers as JSON, ``program ...`` runs
+some lines of Python. Tests import :func:`uses` and compare with the answers of a process that has
+everything.
+"""
+
+import json
+import pickle
+import sys
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+
+__all__ = ["FUNCTIONS", "uses"]
+
+ABSENT = {"numpy", "scipy", "sklearn", "highspy", "rich"}
+
+
+class Absent(MetaPathFinder):
+    """Finds the packages that are absent before anybody else does, and refuses them."""
+
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+
+def last_letter(word):
+    return word[-1:]
+
+
+#: What templates call.
+FUNCTIONS = {"last_letter": last_letter}
+FORMATS = ("conllu", "json", "html", "text")
+
+
+def uses(path, sentences, source, folder, kbest=True, functions=False):
+    """Return what a model answers, as JSON can hold it.
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+    sentences : list of lists
+        What it labels.
+    source : str
+        A file of the same; for a pipeline, of running text.
+    folder : path
+        For what it writes.
+    kbest : bool
+        Whether to ask for k-best lists.
+    functions : bool
+        Whether its templates call :data:`FUNCTIONS`.
+    """
+    import structlearn
+
+    folder = Path(folder)
+    folder.mkdir()
+    model = structlearn.load(path, **({"functions": FUNCTIONS} if functions else {}))
+    answers = {"printed": repr(model), "threads": []}
+    model.save(folder / "saved")
+    pickle.loads(pickle.dumps(model)).save(folder / "pickled")
+    for written in ("saved", "pickled"):
+        answers[written] = (folder / written).read_bytes() == Path(path).read_bytes()
+    is_pipeline = hasattr(model, "pipe")
+    for n_jobs in (1, 2):
+        model.n_jobs = n_jobs
+        found = {"predict": repr(model.predict(sentences))}
+        if kbest:
+            found["kbest"] = repr(model.predict_kbest(sentences, 3))
+        if is_pipeline:
+            text = Path(source).read_text()
+            found["text"] = model(text).to_conllu()
+            found["texts"] = [doc.to_dict() for doc in model.pipe(text.split("\n\n"))]
+            found["tokens"] = model.annotate(sentences, split=True).to_conllu()
+        for format in FORMATS if is_pipeline else (None,):
+            name = folder / f"{format}-{n_jobs}"
+            options = {"format": format} if is_pipeline else {}
+            if not is_pipeline and hasattr(model, "scheme"):  # a tagger, not a parser
+                options = {"nbest": 2, "confidence": True, "marginals": True}
+            model.label_file(source, name, **options)
+            found[f"file {format}"] = name.read_text()
+        answers["threads"].append(found)
+    return answers
+
+
+def main(kind, *arguments):
+    sys.meta_path.insert(0, Absent())
+    if kind == "command":
+        from structlearn.cli import main as command
+
+        command(arguments)
+    if kind == "program":
+        exec(arguments[0], {})
+        return
+    json.dump(uses(**json.loads(arguments[0])), sys.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
