@@ -66,7 +66,7 @@ def test_expected_calibration_error_is_that_of_its_definition():
 
 @pytest.mark.parametrize("kind", [StructuredPerceptron, StructuredSVM])
 def test_learners_without_a_log_loss_say_that_they_are_not_calibrated(kind):
-    model = kind().fit(*noisy(60, 0))
+    model = kind(random_state=0).fit(*noisy(60, 0))
     X, y = noisy(1500, 1)
     for ask in (model.predict_marginals, model.predict_proba):
         with pytest.warns(UserWarning, match="not calibrated"):
@@ -90,7 +90,7 @@ def test_a_conditional_random_field_is_calibrated_from_the_start(recwarn):
 
 def test_calibration_finds_the_temperature_of_the_least_surprise(tmp_path):
     """By which of the predicted labels are right; those that are not known are left out."""
-    model = StructuredPerceptron().fit(*noisy(60, 0))
+    model = StructuredPerceptron(random_state=0).fit(*noisy(60, 0))
     X, y = noisy(80, 1)
     y = [[None, {"a", "z"}, "z", *row[3:]] for row in y]
     right = np.array([

@@ -153,6 +153,16 @@ def test_confidence_is_that_of_the_predicted_parts(case):
     assert found == pytest.approx([min(q, 1001 / 1002) for q in expected], abs=1e-9)
 
 
+def test_parts_are_right_where_the_gold_output_has_them(case):
+    model, X, _, outputs, values, _ = case
+    (predicted,) = model.predict(X)
+    for gold, value in zip(outputs, values, strict=True):
+        if value > -math.inf and tells_size(model, gold):
+            _, _, (right,) = model._judged(X, [gold], None, {})
+            known = parts_of(model, gold)
+            assert right == [part in known for part in parts_of(model, predicted)]
+
+
 def parts_of(model, output):
     """What is right or wrong by itself, with the place where it stands."""
     structure, y = model.structure_, plain(output)
