@@ -178,8 +178,6 @@ class _Labeller:
     def label(self, source: str, target: str, options: dict[str, Any]) -> tuple[int, str]:
         """Return the number of tokens, or what is wrong with the file."""
         try:
-            if hasattr(self._model, "label_files"):  # of images
-                return int(self._model.label_files(source, target, **options)), ""
             return int(self._model.label_file(source, target, **options)), ""
         except (ValueError, OSError) as error:
             return 0, str(error)
