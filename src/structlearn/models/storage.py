@@ -72,6 +72,10 @@ class Stored:
         """Write the file; one that is there is replaced once the new one is whole."""
         write_container(path, *self._content())
 
+    def to_bytes(self) -> bytes:
+        """Return the content of a file, without rounding."""
+        return b"".join(bytes(piece) for piece in container_pieces(*self._content()))
+
     @classmethod
     def load(
         cls: type[Kind],
@@ -168,8 +172,8 @@ class StoredModel(Stored):
 
     def __reduce__(self) -> Any:
         # As in a file: native objects are made again. Functions go along as they are.
-        content = b"".join(bytes(piece) for piece in container_pieces(*self._content()))
-        return _unpickle, (type(self), content, self._given()), {"precision": self.precision}
+        arguments = (type(self), self.to_bytes(), self._given())
+        return _unpickle, arguments, {"precision": self.precision}
 
 
 def _unpickle(kind: type[Model], content: bytes, given: dict[str, Any]) -> Model:
@@ -205,6 +209,10 @@ class StoredTask(Stored):
                 "model"
             )
         return self.model_
+
+    def _content(self) -> Content:
+        content: Content = self._fitted()._content()
+        return content
 
     def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
         """Write the model, all that it needs included, to one file.
