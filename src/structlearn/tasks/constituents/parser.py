@@ -39,7 +39,9 @@ class ConstituencyParser(TreeParser):
     bracketed strings. Sentences to parse are files of trees, of which the words are read, or plain
     text with a sentence on each line; in a list, words or pairs (word, tag), strings, or trees.
     Marginals are P(a node with this label covers this span), by (begin, end, label), from sums over
-    all trees by inside–outside. Files are written with one tree on each line.
+    all trees by inside–outside. A sentence that the grammar of ``learner="pcfg"`` does not derive
+    has a flat tree of probability 0, no marginals, and the entropy 0. Files are written with one
+    tree on each line.
 
     Parameters
     ----------
