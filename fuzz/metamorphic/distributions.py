@@ -121,7 +121,7 @@ def marginals(model: Any, X: Any) -> dict[Any, float]:
 
 
 def parts(model: Any, output: Any) -> Iterable[Any]:
-    """Return the parts of an output, each once; those of counted rules as often as they occur."""
+    """Return the parts of an output, each once."""
     if isinstance(model, Tagger):
         return list(enumerate(output))
     if isinstance(model, SegmentTagger):
@@ -129,8 +129,7 @@ def parts(model: Any, output: Any) -> Iterable[Any]:
     if isinstance(model, (DependencyParser, Pipeline)):
         return [(m, head, relation) for m, (head, relation) in enumerate(output)]
     if isinstance(model, ConstituencyParser):
-        spans = [span for span in node_spans(output)[0] if span[2]]
-        return spans if model.learner == "pcfg" else set(spans)
+        return {span for span in node_spans(output)[0] if span[2]}
     structure, names = model.structure_, model.classes_.tolist()
     if isinstance(structure, SemiMarkov):
         return [(a, b - a - 1, names.index(k)) for a, b, k in output]

@@ -22,7 +22,6 @@ from fuzz.metamorphic.summed import (
     SUMMED,
     WORDLESS,
     asked_of,
-    in_single_precision,
     probabilities_of,
     tells_length,
     with_query,
@@ -96,6 +95,4 @@ def kbest_probabilities(subject: Subject, rng: Rng) -> None:
     p = probabilities_of(model, X, [y for _, y in ranked])
     for (score, _), q in zip(ranked, p, strict=True):
         ratio = math.exp((score - ranked[0][0]) / temperature(model))
-        demand_same(
-            "ratio of probabilities", ratio, q / p[0], 1e-6 if in_single_precision(model) else 1e-9
-        )
+        demand_same("ratio of probabilities", ratio, q / p[0], 1e-9)

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.metamorphic.distributions import at_temperature, temperature
+from fuzz.metamorphic.distributions import at_temperature
 from fuzz.metamorphic.few_labels import FEW_LABELS
 from fuzz.metamorphic.subjects import ESTIMATORS, TEXT_TASKS, Subject
 from structlearn.structures import Constituency
-from structlearn.tasks import ConstituencyParser, DependencyParser, Pipeline
+from structlearn.tasks import DependencyParser, Pipeline
 
 __all__ = [
     "ALL", "COUNTS", "LISTED", "NOT_EXACT", "NO_SUMS", "PAIRS", "ROUNDING", "SUMMED", "WORDLESS",
-    "asked_of", "in_single_precision", "probabilities_of", "tells_length", "with_query",
+    "asked_of", "probabilities_of", "tells_length", "with_query",
 ]  # fmt: skip
 
 Rng = np.random.Generator
@@ -68,14 +68,6 @@ def asked_of(subject: Subject, rng: Rng) -> tuple[Any, Any] | None:
     return None if parser is not None and not parser.has_temperature else (model, X)
 
 
-def in_single_precision(model: Any) -> bool:
-    """Whether scores are sums of single numbers, scaled to the temperature before they are added.
-
-    Constituency parsers divide their weights, in single precision, by the temperature.
-    """
-    return isinstance(model, ConstituencyParser) and temperature(model) != 1.0
-
-
 def tells_length(model: Any, X: Any, output: Any) -> bool:
     """Whether the last span of an output of constituents ends with the last word."""
     structure = getattr(model, "structure_", None)
@@ -86,9 +78,6 @@ def tells_length(model: Any, X: Any, output: Any) -> bool:
 
 def probabilities_of(model: Any, X: Any, outputs: list[Any]) -> list[float]:
     """Return P(output | input) as the model says it."""
-    if isinstance(model, ConstituencyParser):
-        ranked = model.predict_kbest(X, n=len(outputs), probabilities=True)[0]
-        return [float(tree.probability) for _, tree in ranked]
     if isinstance(X, list):
         return [float(p) for p in model.predict_proba(X * len(outputs), outputs)]
     return [float(model.predict_proba(X, [y])[0]) for y in outputs]

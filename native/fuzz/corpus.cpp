@@ -21,7 +21,7 @@ void read_trees(const Corpus& corpus) {
       structlearn::parsing::read_tree(corpus, s);
     }
     const auto tags = structlearn::parsing::tag_column(corpus, structlearn::parsing::kUpos);
-    structlearn::parsing::read_treebank(corpus, tags, tags, tags,
+    structlearn::parsing::read_treebank(corpus, {tags, tags, tags},
                                         structlearn::parsing::relation_names(corpus), true);
   } catch (const BadLine&) {
   }

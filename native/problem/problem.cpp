@@ -58,10 +58,18 @@ double StructureOracle::infer(std::size_t, const Layout& layout, const double* t
   }
   p.clear(false);
   Output& best = ws.integer[kBest];
-  const double value = structure_->argmax(layout, scores, best, ws);
+  const Solved solved = structure_->solve(layout, scores, best, ws);
+  if (solved.value == kMinusInfinity) return solved.value;
+  if (!solved.exact) ++inexact_;
   structure_->encode(layout, best, p.index);
   p.value.assign(p.index.size(), 1.0);
-  return value;
+  return solved.value;
+}
+
+double StructureOracle::missed(std::size_t, const Layout& layout, const double* theta,
+                               Workspace& ws) const {
+  const Solved solved = structure_->solve(layout, scores_of(layout, theta), ws.integer[kBest], ws);
+  return solved.exact ? 0.0 : solved.bound - solved.value;
 }
 
 double StructureOracle::runner_up(std::size_t, const Layout& layout, const double* theta,
@@ -89,7 +97,8 @@ Violation StructureOracle::violation(std::size_t i, const Layout& layout, const 
                                      std::span<const std::uint32_t> gold, const BeamSettings& beam,
                                      Workspace& ws) const {
   const auto* search = dynamic_cast<const BeamSearch*>(structure_.get());
-  if (search == nullptr) throw std::invalid_argument("this structure has no beam search");
+  if (search == nullptr)
+    throw Incapable("this structure has no beam search. What works: exact inference");
   Violation found = search->violation(layout, scores_of(layout, theta), gold, beam, ws);
   if (found.amount == kMinusInfinity) nothing_legal(i);
   return found;

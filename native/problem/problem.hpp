@@ -5,6 +5,7 @@
 // labels that are ruled out at -inf. Its gradient over parts is p - p_clamp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,8 @@ class StructureOracle final : public Oracle {
   Violation violation(std::size_t, const Layout&, const double* theta,
                       std::span<const std::uint32_t> gold, const BeamSettings&,
                       Workspace&) const override;
+  Inexact inexact() const override { return {inexact_, 0}; }
+  double missed(std::size_t, const Layout&, const double* theta, Workspace&) const override;
   bool gives_rows() const override { return true; }
   double argmax(std::size_t, const Layout& layout, const double* theta, Output& y,
                 Workspace& ws) const override;
@@ -72,6 +75,7 @@ class StructureOracle final : public Oracle {
 
  private:
   std::shared_ptr<const Structure> structure_;
+  mutable std::atomic<std::size_t> inexact_{0};
 };
 
 Scores scores_of(const Layout&, const double* theta);

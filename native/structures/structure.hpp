@@ -66,6 +66,11 @@ struct Infeasible : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+// What there is no algorithm for; the message says what works.
+struct Incapable : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 // What a search has found: the score of its output, an upper bound of all scores, and whether the
 // output is proven to be a best one.
 struct Solved {

@@ -47,6 +47,7 @@ int main() {
   test::test_local_search();
   test::test_second_order_certificates();
   test::test_projective_chart();
+  test::test_dependency_trees();
   test::test_span_trees();
   test::test_label_sets();
   test::test_parser_operator();

@@ -179,35 +179,68 @@ def test_trees_of_spans(name, learner):
     parser.fit(TREEBANKS[name] * 2)
     chains = parser.model_.labels[1:]
     given = SENTENCES[: 2 if len(chains) > 4 else 3]
-    lists = parser.predict_kbest(given, ALL, probabilities=True)
-    found = parser.predict_marginals(given, least=0.0)
-    for sentence, ranked, marginals in zip(given, lists, found, strict=True):
+    lists = parser.predict_kbest(given, ALL)
+    for sentence, ranked in zip(given, lists, strict=True):
         assert_list(ranked)
         words, tags = zip(*sentence, strict=True)
         expected = all_trees(words, tags, chains)
         assert {str(tree) for _, tree in ranked} == {str(tree) for tree in expected}
-        assert sum(tree.probability for _, tree in ranked) == pytest.approx(1.0, abs=1e-6)
+        assert_distribution(parser, sentence, ranked)
+    assert [ranked[0][1] for ranked in lists] == parser.predict(given)
+
+
+def assert_distribution(parser, sentence, ranked):
+    """Compare every query with the list of all trees, at several temperatures."""
+    inputs = parser._inputs([sentence])
+    for at in (0.3, 1.0, 3.0):
+        p = dict(zip((str(tree) for _, tree in ranked), shares(ranked, at), strict=True))
+        top = ranked[0][0]
+        total = top + at * math.log(sum(math.exp((s - top) / at) for s, _ in ranked))
+        assert inputs.log_partition(at) == [pytest.approx(total, abs=1e-6)]
+        trees = [tree for _, tree in ranked[:50]]
+        given = [sentence] * len(trees)
+        assert parser.predict_proba(given, trees, temperature=at) == pytest.approx(
+            [p[str(tree)] for tree in trees], rel=1e-6, abs=1e-12
+        )
+        nats = -sum(share * math.log(share) for share in p.values() if share > 0)
+        assert parser.entropy([sentence], temperature=at) == [pytest.approx(nats, abs=1e-6)]
         spans = Counter()
         for _, tree in ranked:
-            spans.update(dict.fromkeys({s for s in tree.spans() if s[2]}, 0.0))
             for span in {s for s in tree.spans() if s[2]}:
-                spans[span] += tree.probability
+                spans[span] += p[str(tree)]
+        (marginals,) = parser.predict_marginals([sentence], least=0.0, temperature=at)
         assert_marginals(marginals, spans)
-    best = [ranked[0][1] for ranked in lists]
-    assert best == parser.predict(given)
-    drawn = parser.sample(given, 5, random_state=0)
-    for trees, ranked in zip(drawn, lists, strict=True):
-        assert {str(tree) for tree in trees} <= {str(tree) for _, tree in ranked}
+        n = 3000
+        (drawn,) = parser.sample([sentence], n, random_state=0, temperature=at)
+        often = Counter(map(str, drawn))
+        assert often.keys() <= p.keys()
+        for tree, share in p.items():
+            spread = 5 * math.sqrt(share * (1 - share) / n) + 2e-3
+            assert often[tree] / n == pytest.approx(share, abs=spread)
+    # Each labelled span of the best tree is as certain as its marginal.
+    at = parser.temperature_ or 1.0
+    marginals = parser.predict_marginals([sentence], least=0.0, temperature=at)[0]
+    solved = inputs.solve().outputs
+    spans = parser._parts_of(inputs, 0, solved[0])
+    assert inputs.certainties(solved, at)[0] == pytest.approx([marginals[s] for s in spans])
+    assert set(spans) == {s for s in ranked[0][1].spans() if s[2]}
 
 
-@pytest.mark.parametrize("vertical", [1, 2])
-@pytest.mark.parametrize("horizontal", [0, 1, 2])
-def test_trees_of_a_grammar(vertical, horizontal):
-    """Against trees listed one by one, with probabilities counted by hand."""
+@pytest.mark.parametrize(
+    ("vertical", "horizontal", "twice"),
+    [(v, h, False) for v in (1, 2) for h in (0, 1, 2)] + [(2, 1, True), (3, 0, True)],
+)
+def test_trees_of_a_grammar(vertical, horizontal, twice):
+    """Against trees listed one by one, with probabilities counted by hand.
+
+    ``twice``: with chains in which a category comes twice, which count once in marginals.
+    """
     bank = [
         "(S (NP (N a)) (VP (V b) (NP (N c) (N d))))", "(S (NP (NP (N a)) (N b)) (VP (V c)))",
         "(S (NP (N a) (N b)) (VP (V b)))", "(NP (N a) (N b) (N c))", "(S (VP (V b)))",
     ]  # fmt: skip
+    if twice:
+        bank += ["(S (NP (NP (N a))) (VP (V b)))", "(S (NP (NP (N a) (N b))) (VP (VP (V b))))"]
     parser = ConstituencyParser("pcfg", gold_tags=True, vertical=vertical, horizontal=horizontal)
     parser.fit(bank)
     trees = [parse_brackets(text)[0] for text in bank]
@@ -221,11 +254,14 @@ def test_trees_of_a_grammar(vertical, horizontal):
         return math.prod(rules[rule] / heads[rule[0]] if rule in rules else 0.0 for rule in used)
 
     chains = [("S",), ("NP",), ("VP",), ("S", "VP")]  # others are impossible
+    if twice:
+        chains += [(k,) * n for k in ("NP", "VP") for n in (2, 3)] + [("S", "VP", "VP")]
     for tags in (["N", "V"], ["N", "N", "V"], ["N", "V", "N"], ["N", "N", "N"]):
         words = list("xyz")[: len(tags)]
+        sentence = list(zip(words, tags, strict=True))
         listed = {str(t): probability(t) for t in all_trees(words, tags, chains)}
         listed = {tree: p for tree, p in listed.items() if p > 0}
-        (ranked,) = parser.predict_kbest([list(zip(words, tags, strict=True))], ALL)
+        (ranked,) = parser.predict_kbest([sentence], ALL)
         assert_list(ranked)
         if not listed:  # the flat tree is a makeshift
             assert [score for score, _ in ranked] == [-math.inf]
@@ -233,9 +269,7 @@ def test_trees_of_a_grammar(vertical, horizontal):
         assert {str(tree) for _, tree in ranked} == listed.keys()
         for score, tree in ranked:
             assert math.exp(score) == pytest.approx(listed[str(tree)], rel=1e-9)
-        (again,) = parser.predict_kbest([list(zip(words, tags, strict=True))], ALL,
-                                        probabilities=True)  # fmt: skip
-        assert sum(tree.probability for _, tree in again) == pytest.approx(1.0, abs=1e-9)
+        assert_distribution(parser, sentence, ranked)
 
 
 def test_an_unknown_tag_makes_no_second_derivation():
@@ -244,21 +278,12 @@ def test_an_unknown_tag_makes_no_second_derivation():
             "(S (VP (V a) (NP (N b))))"]  # fmt: skip
     parser = ConstituencyParser("pcfg", gold_tags=True).fit(bank)
     given = [[("x", "?"), ("y", "V")], [("x", "?"), ("y", "N")], [("x", "M"), ("y", "?")]]
-    lists = parser.predict_kbest(given, ALL, probabilities=True)
+    lists = parser.predict_kbest(given, ALL)
     assert max(map(len, lists)) > 1
-    for ranked in lists:
+    for sentence, ranked in zip(given, lists, strict=True):
         assert_list(ranked)
-        assert sum(tree.probability for _, tree in ranked) == pytest.approx(1.0, abs=1e-9)
+        assert_distribution(parser, sentence, ranked)
     assert [ranked[0][1] for ranked in lists] == parser.predict(given)
-    assert parser.entropy(given) == pytest.approx(
-        [-sum(t.probability * math.log(t.probability) for _, t in ranked) for ranked in lists]
-    )
-    for marginals, ranked in zip(parser.predict_marginals(given, least=0.0), lists, strict=True):
-        spans = Counter()
-        for _, tree in ranked:
-            for span in tree.spans():
-                spans[span] += tree.probability
-        assert_marginals(marginals, spans)
 
 
 def events(tree, vertical, horizontal):

@@ -56,17 +56,25 @@ def test_probabilities_where_asked_for(arcs):
     trees = arcs.predict(WORDS, probabilities=True)
     assert trees == arcs.predict(WORDS)
     assert [t.probability for t in trees] == pytest.approx(arcs.predict_proba(WORDS))
+    assert [t.probabilities for t in trees] == arcs.confidence(WORDS)
     for tree, marginals in zip(trees, arcs.predict_marginals(WORDS, least=0.0), strict=True):
+        # Nothing was calibrated: they are what the model says.
         assert tree.probabilities == [p[arc] for p, arc in zip(marginals, tree, strict=True)]
-    (ranked,) = arcs.predict_kbest(WORDS[:1], 3, probabilities=True)
-    for score, tree in ranked:
+    (ranked,) = arcs.predict_kbest(WORDS[:1], 3)
+    first = ranked[0]
+    shares = [arcs.predict_proba(WORDS[:1], [tree])[0] for _, tree in ranked]
+    for (score, tree), share in zip(ranked, shares, strict=True):
         assert (tree.words, tree.tags) == (WORDS[0], trees[0].tags)
-        assert tree.probability == pytest.approx(arcs.predict_proba(WORDS[:1], [tree])[0])
-        first = ranked[0]
-        assert tree.probability / first[1].probability == pytest.approx(math.exp(score - first[0]))
+        assert share / shares[0] == pytest.approx(math.exp(score - first[0]))
+    arcs = copy.copy(arcs)
+    arcs.model_ = copy.copy(arcs.model_)
+    arcs.model_.training = dict(arcs.model_.training)
+    arcs.calibrate(HEADED[80:])
+    for tree in arcs.predict(WORDS, probabilities=True):
+        assert max(tree.probabilities) <= arcs.calibration_.highest < 1
     pairs = DependencyParser(2, hash_bits=12, max_iter=1, gold_tags=True).fit(HEADED[:10])
-    with pytest.raises(CapabilityError, match="order=1"):
-        pairs.predict(HEADED[:1], probabilities=True)
+    (tree,) = pairs.predict(HEADED[:1], probabilities=True)
+    assert 0 <= tree.probability <= min(tree.probabilities) + 1e-12
 
 
 def test_dependency_trees_as_text_and_pictures(arcs):
@@ -108,11 +116,11 @@ def test_constituent_trees(spans):
     asked = spans.predict(WORDS, probabilities=True)
     assert asked == trees
     assert [tree.probability for tree in asked] == spans.predict_proba(WORDS)
-    (ranked,) = spans.predict_kbest(WORDS[:1], 4, probabilities=True)
-    assert ranked[0][1].probability == pytest.approx(asked[0].probability)
-    for score, tree in ranked:
-        ratio = tree.probability / ranked[0][1].probability
-        assert ratio == pytest.approx(math.exp(score - ranked[0][0]))
+    (ranked,) = spans.predict_kbest(WORDS[:1], 4)
+    p = spans.predict_proba(WORDS[:1] * len(ranked), [tree for _, tree in ranked])
+    assert p[0] == pytest.approx(asked[0].probability)
+    for (score, _), share in zip(ranked, p, strict=True):
+        assert share / p[0] == pytest.approx(math.exp(score - ranked[0][0]))
 
 
 @pytest.mark.parametrize("task", ["arcs", "spans"])

@@ -210,6 +210,16 @@ PyInputs without(nb::object self,
 }  // namespace
 
 void bind_inputs(nb::module_& m) {
+  // What there is no algorithm for is CapabilityError in Python.
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Incapable& error) {
+      const nb::object kind =
+          nb::module_::import_("structlearn.exceptions").attr("CapabilityError");
+      PyErr_SetString(kind.ptr(), error.what());
+    }
+  });
   nb::class_<PyInputs>(m, "Inputs")
       .def("__len__", [](const PyInputs& self) { return self.inputs->size(); })
       .def("solve", &solve, nb::arg("threads") = 1)

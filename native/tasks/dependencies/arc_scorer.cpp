@@ -72,11 +72,11 @@ void ArcScorer::entries(std::size_t i, const Layout& layout, const PartVector& v
   const auto pair = [&](std::size_t part, double x) {
     if (std::abs(x) <= least) return;
     const auto step = [&](std::uint32_t at) { add(at, x); };
-    if (part < layout.block[ParseExamples::kGrand].offset) {
-      sibling_part(parts, part - layout.block[ParseExamples::kSibling].offset,
+    if (part < layout.block[DependencyTrees::kGrand].offset) {
+      sibling_part(parts, part - layout.block[DependencyTrees::kSibling].offset,
                    [&](int h, int a, int b) { for_sibling_weights(lines_, s, h, a, b, step); });
     } else {
-      grand_part(parts, part - layout.block[ParseExamples::kGrand].offset,
+      grand_part(parts, part - layout.block[DependencyTrees::kGrand].offset,
                  [&](int g, int h, int m) { for_grandparent_weights(lines_, s, g, h, m, step); });
     }
   };

@@ -4,11 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "numeric/softmax.hpp"
 #include "structures/trees/edmonds.hpp"
 #include "structures/trees/eisner.hpp"
-#include "structures/trees/matrix_tree.hpp"
-#include "structures/trees/projective_sums.hpp"
 #include "text/hash.hpp"
 
 namespace structlearn::parsing {
@@ -57,26 +54,6 @@ double TreeSearch::best(std::vector<std::int32_t>& heads) {
   const double* arc = score_.data();
   return projective_ ? best_projective(arc, nullptr, width_ - 1, true, heads.data() + 1, workspace_)
                      : best_arborescence(arc, width_ - 1, true, heads.data() + 1, workspace_);
-}
-
-double TreeSearch::labelled_sums(const Parts& parts, std::size_t width, const double* scores,
-                                 double eps, std::vector<double>& p) {
-  p.resize(parts.arcs() * width);
-  begin(parts.n);
-  for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    at(parts.head[a], parts.word[a]) =
-        softmax(scores + a * width, width, eps, p.data() + a * width);
-  }
-  marginals_.assign(width_ * width_, 0.0);
-  const double* arc = score_.data();
-  const double value =
-      projective_ ? sum_projective(arc, nullptr, width_ - 1, true, eps, marginals_.data(), nullptr)
-                  : sum_arborescences(arc, width_ - 1, true, eps, marginals_.data());
-  for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double share = marginals_[parts.head[a] * width_ + parts.word[a]];
-    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p[j] *= share;
-  }
-  return value;
 }
 
 // The best choice of a head for h and of modifiers on both sides, given the multipliers.
@@ -151,20 +128,18 @@ double Decoder::automaton(const Parts& parts, const PartScores& scores, int h) {
   return best;
 }
 
-Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
-                        std::vector<std::int32_t>& heads) {
+Solved Decoder::decode(const Parts& parts, const PartScores& scores,
+                       std::vector<std::int32_t>& heads) {
   const std::size_t arcs = parts.head.size();
-  Decoded result;
+  Solved result;
   if (parts.second_order && projective_) {
     result.value = result.bound = chart_.best(parts, scores, heads);
-    result.exact = true;
     return result;
   }
   tree_.begin(parts.n);
   if (!parts.second_order) {
     for (std::size_t a = 0; a < arcs; ++a) tree_.at(parts.head[a], parts.word[a]) = scores.arc[a];
     result.value = result.bound = tree_.best(heads);
-    result.exact = true;
     return result;
   }
   dual_up_.assign(arcs, 0.0);
@@ -175,8 +150,8 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
   const std::size_t n = static_cast<std::size_t>(parts.n);
   dirty_.assign(n + 1, 1);
   value_.assign(n + 1, 0.0);
-  result.value = kMinusInfinity;
   result.bound = std::numeric_limits<double>::infinity();
+  result.exact = false;
   const double size = magnitude(parts, scores);
   double rate = kFirstRate;
   int stalled = 0;

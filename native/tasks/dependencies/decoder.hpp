@@ -23,22 +23,12 @@ class TreeSearch {
   }
   // heads[1..n]; -inf if there is no tree, and they mean nothing.
   double best(std::vector<std::int32_t>& heads);
-  // eps * log of the sum over all trees and labels of exp(score / eps) of first-order parts, and
-  // the probabilities of the arcs with each label. Scores and probabilities: `width` an arc.
-  double labelled_sums(const Parts&, std::size_t width, const double* scores, double eps,
-                       std::vector<double>& p);
 
  private:
   bool projective_;
   std::size_t width_ = 0;
-  std::vector<double> score_, marginals_;
+  std::vector<double> score_;
   Workspace workspace_;
-};
-
-struct Decoded {
-  double value = 0.0;
-  double bound = 0.0;
-  bool exact = false;
 };
 
 // First order: TreeSearch. Second order: ProjectiveSearch, always exact, where no arcs may cross;
@@ -49,7 +39,7 @@ class Decoder {
  public:
   explicit Decoder(bool projective, int max_iterations)
       : tree_(projective), projective_(projective), max_iterations_(max_iterations) {}
-  Decoded decode(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
+  Solved decode(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
  private:
   double automaton(const Parts&, const PartScores&, int h);

@@ -6,11 +6,10 @@
 
 namespace structlearn::parsing {
 
-LabelledTreebank::LabelledTreebank(const text::Corpus& corpus, const TagColumn& upos,
-                                   const TagColumn& xpos, const TagColumn& feats, bool lemmas,
-                                   std::vector<std::string> names)
+LabelledTreebank::LabelledTreebank(const text::Corpus& corpus, const SentenceTags& tags,
+                                   bool lemmas, std::vector<std::string> names)
     : labels(names.empty() ? relation_names(corpus) : std::move(names)),
-      trees(read_treebank(corpus, upos, xpos, feats, labels, lemmas)),
+      trees(read_treebank(corpus, tags, labels, lemmas)),
       sets(labels.size()) {
   for (std::size_t i = 0; i < trees.sentence.size(); ++i) {
     for (std::size_t m = 1; m < trees.heads[i].size(); ++m) {
@@ -26,52 +25,26 @@ ParseExamples::ParseExamples(const LabelledTreebank& treebank, Pruner& pruner, b
       parts_(treebank.trees.sentence.size()),
       delta_(treebank.labels.size() * width_, -0.5) {
   for (std::size_t l = 0; l < treebank.labels.size(); ++l) delta_[l * width_ + l] = -1.0;
+  const DependencyTrees structure(false, 1);
   Candidates candidates;
-  std::vector<std::uint16_t> label_of_arc;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto& heads = treebank.trees.heads[i];
     const auto& labels = treebank.trees.labels[i];
     pruner.prune(sentence(i), candidates, heads);
     Parts& parts = parts_[i];
     parts.set(candidates, second_order);
-    label_of_arc.assign(parts.arcs(), 0);
     gold_label_.resize(gold_label_.size() + parts.arcs(), -1);
     for (std::size_t m = 1; m < heads.size(); ++m) {
       const std::uint32_t a = parts.find(heads[m], static_cast<int>(m));
-      label_of_arc[a] = labels[m];
       gold_label_[static_cast<std::size_t>(arc_ptr_.back()) + a] = labels[m];
     }
-    encode(i, heads, label_of_arc, gold_part_);
+    Output tree(heads.begin() + 1, heads.end());
+    tree.insert(tree.end(), labels.begin() + 1, labels.end());
+    structure.encode(layout(i), tree, gold_part_);
     gold_ptr_.push_back(static_cast<std::int64_t>(gold_part_.size()));
     arc_ptr_.push_back(static_cast<std::int64_t>(gold_label_.size()));
     words_.push_back(static_cast<double>(parts.n));
   }
-}
-
-Layout ParseExamples::layout(std::size_t i) const {
-  Layout layout;
-  layout.add(kArc, parts_[i].arcs(), width_, true);
-  if (second_order_) {
-    layout.add(kSibling, parts_[i].siblings(), 1, true);
-    layout.add(kGrand, parts_[i].grands(), 1, true);
-  }
-  return layout;
-}
-
-void ParseExamples::encode(std::size_t i, std::span<const std::int32_t> heads,
-                           std::span<const std::uint16_t> label_of_arc,
-                           std::vector<std::uint32_t>& out) const {
-  const Parts& parts = parts_[i];
-  const auto add = [&](std::size_t part) { out.push_back(static_cast<std::uint32_t>(part)); };
-  for (int m = 1; m <= parts.n; ++m) {
-    const std::uint32_t a = parts.find(heads[static_cast<std::size_t>(m)], m);
-    add(a * width_ + label_of_arc[a]);
-  }
-  if (!second_order_) return;
-  const std::size_t siblings = parts.arcs() * width_, grands = siblings + parts.siblings();
-  parts.for_second_order(
-      heads, [&](int, int, int, std::size_t j) { add(siblings + j); },
-      [&](int, int, int, std::size_t j) { add(grands + j); });
 }
 
 structlearn::Gold ParseExamples::gold() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "problem/problem.hpp"
+#include "tasks/dependencies/dependency_trees.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/parts.hpp"
 #include "tasks/dependencies/pruner.hpp"
@@ -22,8 +23,8 @@ struct LabelledTreebank {
 
   // `names`: the relations, where the corpus is a part of a larger one; otherwise those that it
   // has. Throws BadLine.
-  LabelledTreebank(const text::Corpus&, const TagColumn& upos, const TagColumn& xpos,
-                   const TagColumn& feats, bool lemmas, std::vector<std::string> names = {});
+  LabelledTreebank(const text::Corpus&, const SentenceTags&, bool lemmas,
+                   std::vector<std::string> names = {});
 };
 
 class ParseExamples {
@@ -37,12 +38,7 @@ class ParseExamples {
   const LabelledTreebank& treebank() const { return treebank_; }
   const Sentence& sentence(std::size_t i) const { return treebank_.trees.sentence[i]; }
   const Parts& parts(std::size_t i) const { return parts_[i]; }
-  // Blocks: arcs with each label, siblings, grandparents.
-  static constexpr std::size_t kArc = 0, kSibling = 1, kGrand = 2;
-  Layout layout(std::size_t i) const;
-  // The parts of a tree, given the label of each arc.
-  void encode(std::size_t i, std::span<const std::int32_t> heads,
-              std::span<const std::uint16_t> label_of_arc, std::vector<std::uint32_t>& out) const;
+  Layout layout(std::size_t i) const { return DependencyTrees::layout(parts_[i], width_); }
 
   structlearn::Gold gold() const;
   // Half a unit for a wrong head and half for a wrong relation, which one with a wrong head is.

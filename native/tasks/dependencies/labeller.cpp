@@ -25,8 +25,7 @@ ParseLabeller::ParseLabeller(const ParserModel& model, std::array<ColumnTagger, 
       conllu_(format == text::Format::kConllu),
       corpus_(text::Format::kConllu),
       words_(text::Format::kColumns),
-      reader_(corpus_, kForm, lemmas ? kLemma : TokenReader::kNone),
-      parser_(model) {
+      reader_(model, corpus_, tags_, lemmas) {
   for (std::size_t c = 0; c < 3; ++c) {
     const ColumnTagger& t = taggers_[c];
     if (!t.model) continue;
@@ -67,9 +66,9 @@ void ParseLabeller::write(std::string_view text, std::size_t token, std::size_t 
     if (i == 0) {
       append(position, out);
     } else if (i == kHead) {
-      append(static_cast<std::size_t>(heads_[position]), out);
+      append(static_cast<std::size_t>(tree_[position - 1]), out);
     } else if (i == kDeprel) {
-      out.append(model_.labels()[relations_[position]]);
+      out.append(model_.labels()[static_cast<std::size_t>(tree_[tree_.size() / 2 + position - 1])]);
     } else {
       out.append(cells[i]);
     }
@@ -168,9 +167,10 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   }
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
-    reader_.read(s, tags_[0], tags_[1], tags_[2], sentence_);
-    parser_.parse(sentence_, heads_, relations_);
     const std::size_t begin = corpus_.sentence(s), end = corpus_.sentence(s + 1);
+    if (best(reader_, reader_.scores(s, Purpose::kBest), tree_).value == kMinusInfinity) {
+      throw text::BadLine(corpus_.line_number(begin), "the parser has no tree for this sentence");
+    }
     for (std::size_t t = begin; t < end; ++t) {
       if (conllu_) {
         const text::Line& at = corpus_.lines()[t];

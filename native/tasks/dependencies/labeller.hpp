@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tasks/dependencies/model.hpp"
-#include "tasks/dependencies/treebank.hpp"
+#include "tasks/dependencies/reader.hpp"
 #include "tasks/tagging/labeller.hpp"
 
 namespace structlearn::parsing {
@@ -46,13 +45,9 @@ class ParseLabeller {
   text::Corpus corpus_;  // of CoNLL-U
   text::Corpus words_;   // what a column file has
   std::array<std::unique_ptr<text::TaggerReader>, 3> tagging_;
-  std::array<TagColumn, 3> tags_;
-  Output labels_;
-  TokenReader reader_;
-  Sentence sentence_;
-  SentenceParser parser_;
-  std::vector<std::int32_t> heads_;
-  std::vector<std::uint16_t> relations_;
+  SentenceTags tags_;
+  DependencyReader reader_;
+  Output labels_, tree_;
   std::size_t tokens_ = 0;
 };
 

@@ -19,6 +19,19 @@ bool above(const std::vector<std::int32_t>& heads, int ancestor, int word) {
 
 }  // namespace
 
+bool is_tree(const std::vector<std::int32_t>& heads) {
+  if (std::count(heads.begin() + 1, heads.end(), 0) != 1) return false;
+  std::vector<std::uint8_t> seen(heads.size(), 0);  // 1: on the way up, 2: below the root
+  seen[0] = 2;
+  for (std::size_t m = 1; m < heads.size(); ++m) {
+    std::size_t at = m;
+    for (; seen[at] == 0; at = static_cast<std::size_t>(heads[at])) seen[at] = 1;
+    if (seen[at] == 1) return false;
+    for (at = m; seen[at] == 1; at = static_cast<std::size_t>(heads[at])) seen[at] = 2;
+  }
+  return true;
+}
+
 bool is_projective(const std::vector<std::int32_t>& heads) {
   // Words between the ends of an arc are below its head.
   const int n = static_cast<int>(heads.size()) - 1;

@@ -30,7 +30,9 @@ class LocalSearch {
   std::vector<std::uint64_t> chosen_;
 };
 
-// Whether no two arcs cross, the root at the left end.
+// Whether heads[1..n], each from 0 to n, are a tree with one root.
+bool is_tree(const std::vector<std::int32_t>& heads);
+// Whether no two arcs of a tree cross, the root at the left end.
 bool is_projective(const std::vector<std::int32_t>& heads);
 
 }  // namespace structlearn::parsing

@@ -21,40 +21,10 @@ ParserModel::ParserModel(std::vector<std::string> labels, LabelSets sets, Parser
   }
 }
 
-SentenceParser::SentenceParser(const ParserModel& model, bool projective_sums)
-    : model_(model),
-      pruner_(model.pruner_table(), model.options().pruning, model.options().projective,
-              projective_sums),
-      scorer_(model.table(), model.sets(), model.labels().size()),
-      decoder_(model.options().projective, model.options().iterations) {}
-
-void SentenceParser::score(const Sentence& s) {
-  pruner_.prune(s, candidates_);
-  parts_.set(candidates_, model_.options().order > 1);
-  const std::size_t width = label_width(model_.labels().size());
-  scores_.resize(parts_.arcs() * width + parts_.siblings() + parts_.grands());
-  scorer_.score(s, parts_, 1.0, scores_.data());
-}
-
-Decoded SentenceParser::parse(const Sentence& s, std::vector<std::int32_t>& heads,
-                              std::vector<std::uint16_t>& labels) {
-  score(s);
-  const std::size_t width = label_width(model_.labels().size());
-  best_labels(scores_.data(), parts_.arcs(), width, arc_, label_);
-  const double* siblings = scores_.data() + parts_.arcs() * width;
-  const Decoded found =
-      decoder_.decode(parts_, {arc_.data(), siblings, siblings + parts_.siblings()}, heads);
-  labels.assign(heads.size(), 0);
-  for (std::size_t m = 1; m < heads.size(); ++m) {
-    labels[m] = label_[parts_.find(heads[m], static_cast<int>(m))];
-  }
-  return found;
-}
-
-std::map<std::uint16_t, double> SentenceParser::reasons(const Sentence& s, int h, int m,
-                                                        std::size_t label) const {
+std::map<std::uint16_t, double> ParserModel::reasons(const Sentence& s, int h, int m,
+                                                     std::size_t label) const {
   std::map<std::uint16_t, double> found;
-  const Table<float> t = model_.table();
+  const Table<float> t = table();
   const std::uint32_t dd = direction_distance(h, m), d = direction_place(m > h);
   arc_features(s, h, m, [&](const keys::Key& key) {
     const float* line = t.weight + t.line(key);

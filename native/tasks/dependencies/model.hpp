@@ -1,14 +1,12 @@
-// A trained dependency parser, and what parses with it.
+// A trained dependency parser.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "numeric/large_pages.hpp"
-#include "tasks/dependencies/decoder.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/part_scorer.hpp"
 #include "tasks/dependencies/pruner.hpp"
@@ -35,41 +33,14 @@ class ParserModel {
   Table<float> table() const { return {weight_.data(), weight_.size()}; }
   Table<float> pruner_table() const { return {pruner_.data(), pruner_.size()}; }
 
+  // What speaks for an arc with its label, by the number of the template.
+  std::map<std::uint16_t, double> reasons(const Sentence&, int h, int m, std::size_t label) const;
+
  private:
   std::vector<std::string> labels_;
   LabelSets sets_;
   ParserOptions options_;
   LargeArray<float> weight_, pruner_;
-};
-
-// Parses sentences one after another. Not to be shared between threads.
-class SentenceParser {
- public:
-  // `projective_sums`: some trees have no crossing arcs, over which sums are possible.
-  explicit SentenceParser(const ParserModel& model, bool projective_sums = false);
-  // heads[1..n] and labels[1..n].
-  Decoded parse(const Sentence&, std::vector<std::int32_t>& heads,
-                std::vector<std::uint16_t>& labels);
-  // The parts of a sentence and their scores, as PartScorer orders them.
-  void score(const Sentence&);
-  const Parts& parts() const { return parts_; }
-  const std::vector<double>& scores() const { return scores_; }
-  // Of each arc that was parsed over: its best label, and its score with that.
-  const std::vector<double>& arc_scores() const { return arc_; }
-  const std::vector<std::uint16_t>& arc_labels() const { return label_; }
-
-  // What speaks for an arc with its label, by the number of the template.
-  std::map<std::uint16_t, double> reasons(const Sentence&, int h, int m, std::size_t label) const;
-
- private:
-  const ParserModel& model_;
-  Pruner pruner_;
-  PartScorer<float> scorer_;
-  Decoder decoder_;
-  Candidates candidates_;
-  Parts parts_;
-  std::vector<double> scores_, arc_;
-  std::vector<std::uint16_t> label_;
 };
 
 }  // namespace structlearn::parsing

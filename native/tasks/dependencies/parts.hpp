@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "structures/structure.hpp"
+
 namespace structlearn::parsing {
 
 // The heads that each word may have: those of word m are head[begin[m]] .. head[begin[m + 1]], in
@@ -23,7 +25,7 @@ struct PartScores {
 
 // Arcs are numbered as in the candidates. Modifiers of a head are listed by side (2 h: before it,
 // 2 h + 1: after it), from the nearest to the farthest.
-struct Parts {
+struct Parts : Shape {
   int n = 0;
   std::vector<std::uint32_t> begin;       // arcs of each word
   std::vector<std::uint16_t> head, word;  // of each arc

@@ -1,5 +1,6 @@
 #include "tasks/dependencies/projective_search.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "structures/lazy_kbest.hpp"
@@ -36,7 +37,7 @@ struct Forest {
   }
   double way(std::uint64_t v, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
     tails.clear();
-    if (v >= first_arc()) return labelled.theta[(v - first_arc()) * labelled.width + e];
+    if (v >= first_arc()) return labelled.label[(v - first_arc()) * labelled.width + e];
     const auto found = chart.way(chart.item(v), e);
     tails.assign(found.tail, found.tail + found.tails);
     if (found.arc != Parts::kNone) tails.push_back(first_arc() + found.arc);
@@ -73,8 +74,8 @@ std::vector<std::pair<double, Output>> ProjectiveSearch::kbest(const LabelledPar
   const Parts& parts = labelled.parts;
   std::vector<double> arc;
   std::vector<std::uint16_t> label;
-  best_labels(labelled.theta, parts.arcs(), labelled.width, arc, label);
-  chart_.fill(parts, {arc.data(), labelled.siblings(), labelled.siblings() + parts.siblings()});
+  best_labels(labelled.label, parts.arcs(), labelled.width, arc, label);
+  chart_.fill(parts, {arc.data(), labelled.sibling, labelled.grand});
   const Forest forest{chart_, labelled, arc};
   const auto n = static_cast<std::size_t>(parts.n);
   return kbest_outputs(forest, chart_.tree(), k, Output(2 * n, 0),
@@ -89,29 +90,26 @@ std::vector<std::pair<double, Output>> ProjectiveSearch::kbest(const LabelledPar
 double ProjectiveSums::fill(const LabelledParts& labelled, double eps) {
   const Parts& parts = *(parts_ = &labelled.parts);
   const std::size_t arcs = parts.arcs(), width = width_ = labelled.width;
-  size_ = labelled.size();
-  scaled_.resize(size_ - arcs * width + arcs);
+  scaled_.resize(arcs + parts.siblings() + parts.grands());
   share_.resize(arcs * width);
   for (std::size_t a = 0; a < arcs; ++a) {
-    scaled_[a] = softmax(labelled.theta + a * width, width, eps, &share_[a * width]) / eps;
+    scaled_[a] = softmax(labelled.label + a * width, width, eps, &share_[a * width]) / eps;
   }
-  for (std::size_t j = arcs; j < scaled_.size(); ++j) {
-    scaled_[j] = labelled.siblings()[j - arcs] / eps;
-  }
-  const double* siblings = scaled_.data() + arcs;
-  chart_.fill(parts, {scaled_.data(), siblings, siblings + parts.siblings()});
+  double* const sibling = scaled_.data() + arcs;
+  double* const grand = sibling + parts.siblings();
+  for (std::size_t j = 0; j < parts.siblings(); ++j) sibling[j] = labelled.sibling[j] / eps;
+  for (std::size_t j = 0; j < parts.grands(); ++j) grand[j] = labelled.grand[j] / eps;
+  chart_.fill(parts, {scaled_.data(), sibling, grand});
   return eps * chart_.value(chart_.tree());
 }
 
 // Outside, as probabilities: a way takes its share of its item's.
-double ProjectiveSums::marginals(std::vector<double>& p) {
-  const std::size_t arcs = parts_->arcs();
-  p.assign(size_, 0.0);
+double ProjectiveSums::marginals(double* label, double* sibling, double* grand) {
+  std::fill_n(sibling, parts_->siblings(), 0.0);
+  std::fill_n(grand, parts_->grands(), 0.0);
   mass_.assign(chart_.tree() + 1, 0.0);
   mass_.back() = 1.0;
-  double* const sibling = p.data() + arcs * width_;
-  double* const grand = sibling + parts_->siblings();
-  std::vector<double> arc(arcs, 0.0);
+  std::vector<double> arc(parts_->arcs(), 0.0);
   double entropy = 0.0;
   for (auto v = chart_.order().rbegin(); v != chart_.order().rend(); ++v) {
     if (mass_[*v] == 0.0) continue;
@@ -129,8 +127,8 @@ double ProjectiveSums::marginals(std::vector<double>& p) {
     }
   }
   for (std::size_t j = 0; j < share_.size(); ++j) {
-    p[j] = share_[j] * arc[j / width_];
-    if (p[j] > 0.0) entropy -= p[j] * std::log(share_[j]);
+    label[j] = share_[j] * arc[j / width_];
+    if (label[j] > 0.0) entropy -= label[j] * std::log(share_[j]);
   }
   return entropy;
 }

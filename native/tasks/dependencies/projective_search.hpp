@@ -13,14 +13,11 @@
 
 namespace structlearn::parsing {
 
-// The scores of parts as a parser's layout has them: `width` labels of each arc, then siblings,
-// then grandparents. Borrowed.
+// The scores of parts: `width` labels of each arc, siblings, grandparents. Borrowed.
 struct LabelledParts {
   const Parts& parts;
   std::size_t width;
-  const double* theta;
-  const double* siblings() const { return theta + parts.arcs() * width; }
-  std::size_t size() const { return parts.arcs() * width + parts.siblings() + parts.grands(); }
+  const double *label, *sibling, *grand;
 };
 
 // The best projective tree.
@@ -41,14 +38,14 @@ class ProjectiveSums {
  public:
   // eps log sum exp(score / eps); -inf where there is no tree.
   double fill(const LabelledParts&, double eps);
-  // The probability of each part, in p, after fill; returns the entropy in nats.
-  double marginals(std::vector<double>& p);
+  // The probability of each part, after fill; returns the entropy in nats.
+  double marginals(double* label, double* sibling, double* grand);
   // A tree, after fill: heads of words 1..n, then labels.
   Output draw(Random& random) const;
 
  private:
   const Parts* parts_ = nullptr;
-  std::size_t width_ = 0, size_ = 0;
+  std::size_t width_ = 0;
   std::vector<double> scaled_;  // arcs, siblings, grandparents: scores / eps
   std::vector<double> share_;   // of each label of an arc
   std::vector<double> mass_;

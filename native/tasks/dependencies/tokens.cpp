@@ -95,8 +95,8 @@ void Sentence::finish() {
   }
 }
 
-void TokenReader::read(std::size_t sentence, const TagColumn& upos, const TagColumn& xpos,
-                       const TagColumn& feats, Sentence& out) {
+void TokenReader::read(std::size_t sentence, const SentenceTags& tags, Sentence& out) {
+  const auto& [upos, xpos, feats] = tags;
   const text::Column& forms = corpus_.columns()[form_];
   for (std::size_t i = atoms_.size(); i < forms.strings.size(); ++i) {
     atoms_.push_back(word_atoms(forms.strings[static_cast<std::uint32_t>(i)]));

@@ -1,6 +1,7 @@
 // Sentences as the features of a dependency parser see them: hashes of each token's word and tags.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -58,6 +59,9 @@ struct TagColumn {
   std::vector<std::uint32_t> cell;  // by token
 };
 
+// UPOS, XPOS and FEATS.
+using SentenceTags = std::array<TagColumn, 3>;
+
 // One sentence: token 0 is the root, tokens 1..n the words; two tokens before and after stand for
 // what is outside.
 class Sentence {
@@ -95,8 +99,7 @@ class TokenReader {
   // Throws BadLine where the sentence is longer than kMostWords: a pruner scores every pair of
   // words, and memory must stay in bounds.
   static constexpr std::size_t kMostWords = 4000;
-  void read(std::size_t sentence, const TagColumn& upos, const TagColumn& xpos,
-            const TagColumn& feats, Sentence& out);
+  void read(std::size_t sentence, const SentenceTags&, Sentence& out);
 
  private:
   const text::Corpus& corpus_;

@@ -124,9 +124,8 @@ std::vector<std::string> relation_names(const Corpus& corpus) {
   return names;
 }
 
-Treebank read_treebank(const Corpus& corpus, const TagColumn& upos, const TagColumn& xpos,
-                       const TagColumn& feats, const std::vector<std::string>& labels,
-                       bool lemmas) {
+Treebank read_treebank(const Corpus& corpus, const SentenceTags& tags,
+                       const std::vector<std::string>& labels, bool lemmas) {
   const Column& relations = corpus.columns()[kDeprel];
   std::vector<std::uint16_t> number(relations.strings.size(), 0xFFFF);
   for (std::size_t l = 0; l < labels.size(); ++l) {
@@ -137,7 +136,7 @@ Treebank read_treebank(const Corpus& corpus, const TagColumn& upos, const TagCol
   Treebank out;
   out.sentence.resize(corpus.sentences());
   for (std::size_t s = 0; s < corpus.sentences(); ++s) {
-    reader.read(s, upos, xpos, feats, out.sentence[s]);
+    reader.read(s, tags, out.sentence[s]);
     out.heads.push_back(read_tree(corpus, s));
     std::vector<std::uint16_t> numbers{0};
     for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {

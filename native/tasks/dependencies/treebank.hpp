@@ -36,7 +36,7 @@ std::vector<std::int32_t> read_tree(const text::Corpus&, std::size_t sentence);
 std::vector<std::string> relation_names(const text::Corpus&);
 
 // Throws BadLine. A relation that is not among the names is an error.
-Treebank read_treebank(const text::Corpus&, const TagColumn& upos, const TagColumn& xpos,
-                       const TagColumn& feats, const std::vector<std::string>& labels, bool lemmas);
+Treebank read_treebank(const text::Corpus&, const SentenceTags&,
+                       const std::vector<std::string>& labels, bool lemmas);
 
 }  // namespace structlearn::parsing

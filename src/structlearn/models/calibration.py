@@ -26,7 +26,7 @@ __all__ = ["Calibration", "calibrated_on"]
 #: The reliability error, on parts that the map was not fitted to, of a model that is calibrated.
 HONEST = 0.03
 #: Of the logarithm (base 2) of the temperature: bounds and steps of the search.
-_LOW, _HIGH, _STEPS = -4.0, 12.0, 16
+_LOW, _HIGH, _STEPS = -10.0, 12.0, 17
 #: Probabilities are moved away from 0 and 1 by this before their logarithms are taken.
 _EDGE = 1e-7
 #: Groups of parts of about the same probability that a map is fitted to, and Newton's steps.
@@ -229,8 +229,21 @@ def _fitted_curve(pairs: list[tuple[float, bool]]) -> tuple[float, float, float]
 def _newton(
     groups: list[tuple[float, float, float, float]], used: tuple[int, ...]
 ) -> tuple[float, float, float]:
-    """Return the logistic regression of being right on some of the features and a constant."""
+    """Return the logistic regression of being right on some of the features and a constant.
+
+    Steps that do not lower the loss are halved: p near 1 makes features so large that a whole step
+    may leap over the minimum for ever.
+    """
     w = [1.0 if k in used and k < 2 else 0.0 for k in range(3)]
+
+    def loss(w: list[float]) -> float:
+        total = 0.5e-6 * sum(a * a for a in w)
+        for x, y, n, k in groups:
+            z = w[0] * x + w[1] * y + w[2]
+            total += n * (max(z, 0.0) + math.log1p(math.exp(-abs(z)))) - k * z
+        return total
+
+    now = loss(w)
     for _ in range(_NEWTON):
         gradient = [1e-6 * w[k] for k in used]
         hessian = [[1e-6 if a == b else 0.0 for b in used] for a in used]
@@ -244,9 +257,16 @@ def _newton(
                     hessian[a][b] += n * s * (1 - s) * f[i] * f[j]
         step = _solved(hessian, gradient)
         size = max(map(abs, step))
-        for a, i in enumerate(used):
-            w[i] -= step[a] * min(1.0, 2.0 / size if size else 1.0)
-        if size < 1e-9:
+        share = 1.0
+        while size * share >= 1e-9:
+            moved = list(w)
+            for a, i in enumerate(used):
+                moved[i] -= share * step[a]
+            if (then := loss(moved)) <= now:
+                w, now = moved, then
+                break
+            share /= 2
+        else:
             break
     return w[0], w[1], w[2]
 

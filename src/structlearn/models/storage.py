@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Task = TypeVar("Task", bound="StoredTask")
     Content = tuple[dict[str, Any], dict[str, Tensor]]
 
-__all__ = ["Stored", "StoredModel", "StoredTask", "put_inside", "stored_temperature", "taken_out"]
+__all__ = ["Stored", "StoredModel", "StoredTask", "put_inside", "taken_out"]
 
 
 class Stored:
@@ -272,19 +272,3 @@ def taken_out(
     names = [key for key in tensors if key.startswith(start)]
     parts = {key.removeprefix(start): tensors.pop(key) for key in names}
     return kind.from_container(name, dict(description), parts)
-
-
-def stored_temperature(training: dict[str, Any]) -> float | None:
-    """Return the temperature of a model's probabilities by what is told of its training.
-
-    That of a dev set, else 1 where a log loss was minimised; None: they are not calibrated.
-    """
-    found = training.get("temperature")
-    if found is None:
-        smooth = (training.get("learner_parameters") or {}).get("temperature")
-        return 1.0 if training.get("learner") == "crf" or smooth else None
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise ValueError(f"a temperature of {found!r}")
-    if not 0 < found < float("inf"):
-        raise ValueError(f"a temperature of {found!r}")
-    return float(found)

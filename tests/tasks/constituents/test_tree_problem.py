@@ -233,7 +233,7 @@ def test_a_tree_of_weight_two_counts_twice_in_a_grammar():
     assert one.symbols == other.symbols
 
     def rules(grammar):
-        found = [*grammar.grammar.binary.tolist(), *grammar.grammar.unary.tolist()]
+        found = [*grammar.binary, *grammar.unary]
         found += [[k] for k in range(len(grammar.symbols))]
         return {tuple(rule): p for rule, p in zip(found, grammar.scores, strict=True)}
 

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -160,6 +162,35 @@ def test_a_counted_grammar_has_probabilities_too():
     assert parser.predict_proba(flat) == [0.0]
     assert parser.predict_marginals(flat) == [{}]
     assert parser.evaluate(flat)["underivable"] == 1
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "crf", "pcfg"])
+def test_no_query_needs_numpy(learner, tmp_path):
+    parser = ConstituencyParser(learner, max_iter=2).fit(TREES[:60], dev=TREES[60:80])
+    parser.save(tmp_path / "m")
+    ask = (
+        "import sys, warnings; sys.modules['numpy'] = None; warnings.simplefilter('ignore')\n"
+        "from structlearn.tasks import ConstituencyParser\n"
+        "parser, X = ConstituencyParser.load(sys.argv[1]), [['the', 'cat', 'sleeps'], ['fish']]\n"
+        "trees = parser.predict(X, probabilities=True)\n"
+        "print(*trees, parser.predict_kbest(X, 2), parser.sample(X, 2, random_state=0),\n"
+        "      parser.predict_marginals(X), parser.entropy(X), parser.predict_proba(X, trees),\n"
+        "      parser.log_loss(X, trees), parser.confidence(X), parser.explain(X),\n"
+        "      parser.top_features(n=1), parser.transitions()[:1])"
+    )
+    done = subprocess.run([sys.executable, "-c", ask, str(tmp_path / "m")], capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert str(parser.predict([["the", "cat", "sleeps"]])[0]) in done.stdout
+
+
+def test_trees_that_are_no_outputs_are_impossible(parser):
+    """Labels that were not learned, other words, nodes of a tree that cannot be."""
+    (given,) = parse_brackets(FEW[0])
+    for wrong in ("(X (D the) (N dog) (V sees) (N it))", "(S (NP (D the)) (N dog))",
+                  "( (D the) (N dog) (V sees) (N it))"):  # fmt: skip
+        assert parser.predict_proba([given], parse_brackets(wrong)) == [0.0]
+        assert parser.log_loss([given], parse_brackets(wrong)) == math.inf
 
 
 def test_refusals(parser):

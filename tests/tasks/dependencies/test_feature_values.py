@@ -8,7 +8,7 @@ import pytest
 
 from structlearn.datasets import make_treebank
 from structlearn.tasks import DependencyParser
-from structlearn.tasks.dependencies.inspection import explain_sentence
+from structlearn.tasks.dependencies.inspection import explain
 from structlearn.tasks.dependencies.naming import ArcNames, arc_names
 from structlearn.text.dependency_treebank import as_conllu
 
@@ -61,15 +61,16 @@ def test_a_weight_follows_from_the_value_that_is_shown(parser):
 
 
 def test_all_parts_of_names_have_values(parser):
-    corpus = as_conllu(ROWS[:10])
-    for s in range(len(corpus)):
-        for arc in explain_sentence(parser, corpus, s):
+    decisions = explain(parser.model_, parser._inputs(as_conllu(ROWS[:10])))
+    assert len(decisions) == 10
+    for arcs in decisions:
+        for arc in arcs:
             for name, _ in arc["reasons"]:
                 plain = re.sub(r", (head (before|after) it|\d( or more)? from the end)", "", name)
                 plain = plain.replace("no verb, punctuation", "nothing")
                 parts = plain.removeprefix("runner-up: ").removeprefix("relation: ").split(", ")
                 assert all(" = " in part for part in parts), name
-    names = {n for arc in explain_sentence(parser, corpus, 0) for n, _ in arc["reasons"]}
+    names = {n for arc in decisions[0] for n, _ in arc["reasons"]}
     assert any(name.startswith("distance = ") for name in names)
 
 

@@ -284,12 +284,11 @@ def test_inspection_says_what_decided(fitted: DependencyParser, tmp_path, capsys
 
 
 def test_reasons_add_up_to_the_scores(fitted: DependencyParser) -> None:
-    from structlearn.tasks.dependencies.inspection import explain_sentence
+    from structlearn.tasks.dependencies.inspection import explain
     from structlearn.text.dependency_treebank import as_conllu
 
-    corpus = as_conllu(TEST[:5])
-    for sentence in range(5):
-        for word in explain_sentence(fitted, corpus, sentence):
+    for arcs in explain(fitted.model_, fitted._inputs(as_conllu(TEST[:5]))):
+        for word in arcs:
             difference = word["score"] - word.get("rival_score", 0.0)
             assert sum(w for _, w in word["reasons"]) == pytest.approx(difference, abs=1e-4)
 

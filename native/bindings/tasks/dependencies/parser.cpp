@@ -11,11 +11,11 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
-#include "bindings/signals.hpp"
-#include "bindings/tasks/dependencies/pair_trees.hpp"
+#include "bindings/models/inputs.hpp"
 #include "bindings/tasks/dependencies/py_tags.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
+#include "models/queries.hpp"
 #include "tasks/dependencies/feature_names.hpp"
 #include "tasks/dependencies/labeller.hpp"
 #include "tasks/dependencies/packed_weights.hpp"
@@ -38,62 +38,50 @@ struct PyParseLabeller {
   std::unique_ptr<PieceLabeller<ParseLabeller>> pieces;
 };
 
-// A tree as Python has it: a list of (head, relation). heads[1..n].
-template <class Relation>
-nb::list as_list(const std::vector<std::int32_t>& heads, Relation&& relation) {
-  nb::list tree;
-  for (std::size_t m = 1; m < heads.size(); ++m) {
-    tree.append(nb::make_tuple(heads[m], relation(m)));
-  }
-  return tree;
+// The sentences of a corpus with their tags, which are copied.
+PyInputs inputs(nb::object self, nb::object corpus, nb::list tags, bool lemmas) {
+  const auto& sentences = nb::cast<const Corpus&>(corpus);
+  SentenceTags columns;
+  if (sentences.sentences() > 0) columns = read_tags(sentences, tags);
+  return {nb::make_tuple(self, corpus),
+          std::make_unique<DependencyInputs>(*nb::cast<const PyParser&>(self).model, sentences,
+                                             std::move(columns), lemmas)};
 }
 
-// The trees of all sentences, and how many of them are proven the best.
-nb::tuple predict(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
-                  std::size_t threads) {
-  struct Found {
-    std::vector<std::int32_t> heads;
-    std::vector<std::uint16_t> labels;
-    bool exact = false;
-  };
-  const Tags columns(corpus, tags);
-  const std::size_t n = corpus.sentences();
-  std::vector<Found> found(n);
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    const std::size_t tasks = std::max<std::size_t>(1, threads);
-    parallel_for(tasks, threads, [&](std::size_t task, std::size_t) {
-      SentenceParser parser(*self.model);
-      TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
-      Sentence sentence;
-      for (std::size_t s = task * n / tasks; s < (task + 1) * n / tasks; ++s) {
-        if (interrupt.requested()) return;
-        reader.read(s, columns.upos, columns.xpos, columns.feats, sentence);
-        found[s].exact = parser.parse(sentence, found[s].heads, found[s].labels).exact;
-      }
-    });
-  }
-  signals.rethrow();
-  std::vector<nb::object> names;
-  for (const std::string& label : self.model->labels()) names.push_back(text_of(label));
-  nb::list trees;
-  std::size_t exact = 0;
-  for (const Found& f : found) {
-    trees.append(as_list(f.heads, [&](std::size_t m) { return names[f.labels[m]]; }));
-    exact += f.exact;
-  }
-  return nb::make_tuple(trees, exact);
-}
-
-Sentence read_sentence(const Corpus& corpus, nb::list tags, bool lemmas, std::size_t sentence) {
+// Word by word: the arc of the best tree and the best other arc, with their scores.
+nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
+                 std::size_t sentence) {
   check_sentence(corpus, sentence);
-  const Tags columns(corpus, tags);
-  TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
-  Sentence s;
-  reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
-  return s;
+  const SentenceTags columns = read_tags(corpus, tags);
+  DependencyReader reader(*self.model, corpus, columns, lemmas);
+  const Scored& scored = reader.scores(sentence, Purpose::kBest);
+  Output tree;
+  best(reader, scored, tree);
+  const Parts& parts = reader.arcs();
+  std::vector<double> scores;  // of each arc with its best label
+  std::vector<std::uint16_t> labels;
+  best_labels(scored.parts, parts.arcs(), scored.layout.block[0].outcomes, scores, labels);
+  nb::list out;
+  for (int m = 1; m <= parts.n; ++m) {
+    const auto i = static_cast<std::size_t>(m);
+    const std::int32_t head = tree[i - 1];
+    const std::uint32_t chosen = parts.find(head, m);
+    std::uint32_t rival = Parts::kNone;
+    for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
+      if (a != chosen && (rival == Parts::kNone || scores[a] > scores[rival])) rival = a;
+    }
+    nb::dict word;
+    word["head"] = head;
+    word["label"] = self.model->labels()[labels[chosen]];
+    word["score"] = scores[chosen];
+    if (rival != Parts::kNone) {
+      word["rival_head"] = parts.head[rival];
+      word["rival_label"] = self.model->labels()[labels[rival]];
+      word["rival_score"] = scores[rival];
+    }
+    out.append(word);
+  }
+  return out;
 }
 
 nb::list named(const std::map<std::uint16_t, double>& reasons) {
@@ -104,98 +92,26 @@ nb::list named(const std::map<std::uint16_t, double>& reasons) {
   return out;
 }
 
-// Word by word: the arc of the best tree, the best other arc, and what speaks for the one rather
-// than the other, template by template.
-nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
-                 std::size_t sentence) {
-  const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
-  SentenceParser parser(*self.model);
-  std::vector<std::int32_t> heads;
-  std::vector<std::uint16_t> labels;
-  parser.parse(s, heads, labels);
-  const Parts& parts = parser.parts();
-  const auto& scores = parser.arc_scores();
-  nb::list out;
-  for (int m = 1; m <= s.size(); ++m) {
-    const auto i = static_cast<std::size_t>(m);
-    const std::uint32_t chosen = parts.find(heads[i], m);
-    std::uint32_t rival = Parts::kNone;
-    for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
-      if (a != chosen && (rival == Parts::kNone || scores[a] > scores[rival])) rival = a;
-    }
-    auto reasons = parser.reasons(s, heads[i], m, labels[i]);
-    nb::dict word;
-    word["head"] = heads[i];
-    word["label"] = self.model->labels()[labels[i]];
-    word["score"] = scores[chosen];
-    if (rival != Parts::kNone) {
-      word["rival_head"] = parts.head[rival];
-      word["rival_label"] = self.model->labels()[parser.arc_labels()[rival]];
-      word["rival_score"] = scores[rival];
-      for (const auto& [id, weight] :
-           parser.reasons(s, parts.head[rival], m, parser.arc_labels()[rival])) {
-        reasons[id] -= weight;
-      }
-    }
-    word["reasons"] = named(reasons);
-    out.append(word);
-  }
-  return out;
-}
-
-// The arcs that the pruner leaves of a sentence: heads, words, scores with each label (-inf where
-// one is not allowed), the log of the sum over all trees (or all projective ones), and
-// probabilities; scores of siblings and grandparents.
-nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
-               std::size_t sentence, bool projective_sums) {
-  const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
-  SentenceParser parser(*self.model, projective_sums);
-  parser.score(s);
-  const Parts& parts = parser.parts();
-  const std::size_t labels = self.model->labels().size(), width = label_width(labels);
-  const double* const theta = parser.scores().data();
-  const LabelledParts labelled{parts, width, theta};
-  const bool projective = projective_sums || self.model->options().projective;
-  std::vector<double> p;
-  double total;
-  if (!parts.second_order) {
-    total = TreeSearch(projective).labelled_sums(parts, width, theta, 1.0, p);
-  } else {
-    if (!projective) throw std::invalid_argument("no sums over pairs of crossing arcs");
-    ProjectiveSums sums;
-    total = sums.fill(labelled, 1.0);
-    sums.marginals(p);
-  }
-  const auto by_label = [&](const std::vector<double>& of) {  // without what fills the lines
-    std::vector<double> out;
-    for (std::size_t a = 0; a < parts.arcs(); ++a) {
-      out.insert(out.end(), of.data() + a * width, of.data() + a * width + labels);
-    }
-    return to_bytes(out);
-  };
-  return nb::make_tuple(
-      to_bytes(parts.head), to_bytes(parts.word), by_label(parser.scores()), total, by_label(p),
-      to_bytes(std::vector<double>(labelled.siblings(), theta + labelled.size())));
-}
-
 // What speaks for given arcs with their labels, template by template: for each word a list of
 // (name, weight).
 nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                  std::size_t sentence, const std::vector<int>& heads,
                  const std::vector<std::size_t>& labels) {
-  const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
+  check_sentence(corpus, sentence);
+  Sentence s;
+  TokenReader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone)
+      .read(sentence, read_tags(corpus, tags), s);
   const int n = s.size();
   if (heads.size() != static_cast<std::size_t>(n) || labels.size() != heads.size()) {
     throw std::invalid_argument("a head and a label a word");
   }
-  const SentenceParser parser(*self.model);
   nb::list out;
   for (int m = 1; m <= n; ++m) {
     const auto i = static_cast<std::size_t>(m - 1);
     if (heads[i] < 0 || heads[i] > n || heads[i] == m || labels[i] >= self.model->labels().size()) {
       throw std::invalid_argument("a head or a label out of range");
     }
-    out.append(named(parser.reasons(s, heads[i], m, labels[i])));
+    out.append(named(self.model->reasons(s, heads[i], m, labels[i])));
   }
   return out;
 }
@@ -207,11 +123,14 @@ nb::list read_trees(const Corpus& corpus, std::size_t begin, std::size_t end) {
   nb::list trees;
   for (std::size_t s = begin; s < end; ++s) {
     check_sentence(corpus, s);
-    trees.append(as_list(read_tree(corpus, s), [&](std::size_t m) {
+    const std::vector<std::int32_t> heads = read_tree(corpus, s);
+    nb::list tree;
+    for (std::size_t m = 1; m < heads.size(); ++m) {
       const std::uint32_t cell = relations.cell[corpus.sentence(s) + m - 1];
       if (!names[cell].is_valid()) names[cell] = text_of(relations.strings[cell]);
-      return names[cell];
-    }));
+      tree.append(nb::make_tuple(heads[m], names[cell]));
+    }
+    trees.append(tree);
   }
   return trees;
 }
@@ -257,12 +176,9 @@ void bind_parser(nb::module_& m) {
           nb::arg("weights"), nb::arg("pruner"))
       .def("weights", [](const PyParser& self) { return table_bytes(self.model->table()); })
       .def("pruner", [](const PyParser& self) { return table_bytes(self.model->pruner_table()); })
-      .def("predict", &predict, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("threads"))
+      .def("inputs", &inputs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))
       .def("explain", &explain, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("sentence"))
-      .def("arcs", &arcs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("sentence"), nb::arg("projective_sums") = false)
       .def("reasons", &reasons, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("sentence"), nb::arg("heads"), nb::arg("labels"));
 
@@ -303,7 +219,6 @@ void bind_parser(nb::module_& m) {
   m.def(
       "untagged_sentence", [](const Corpus& corpus) { return untagged_sentence(conllu(corpus)); },
       nb::arg("corpus"));
-  bind_pair_trees(m);
 }
 
 }  // namespace structlearn::python

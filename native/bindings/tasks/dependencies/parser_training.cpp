@@ -8,7 +8,6 @@
 #include "bindings/tasks/dependencies/py_tags.hpp"
 #include "structures/chains/chain.hpp"
 #include "tasks/dependencies/arc_scorer.hpp"
-#include "tasks/dependencies/oracle.hpp"
 #include "tasks/dependencies/pruner_scorer.hpp"
 
 namespace structlearn::python {
@@ -56,31 +55,21 @@ PyProblem parser_problem(const PyExamples& self, bool projective, int iterations
   check_bits(bits);
   if (iterations < 1) throw std::invalid_argument("iterations must be at least 1");
   const auto& examples = self.examples;
-  return PyProblem(self.treebank, std::make_shared<ArcScorer>(examples, bits),
-                   std::make_shared<DependencyOracle>(examples, projective, iterations),
-                   examples->gold(), examples->cost(), sample_weight);
+  return PyProblem(
+      self.treebank, std::make_shared<ArcScorer>(examples, bits),
+      std::make_shared<StructureOracle>(std::make_shared<DependencyTrees>(projective, iterations)),
+      examples->gold(), examples->cost(), sample_weight);
 }
 
 }  // namespace
 
 void bind_parser_training(nb::module_& m) {
-  // What parsers cannot do is CapabilityError in Python.
-  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const Incapable& error) {
-      const nb::object kind =
-          nb::module_::import_("structlearn.exceptions").attr("CapabilityError");
-      PyErr_SetString(kind.ptr(), error.what());
-    }
-  });
   nb::class_<LabelledTreebank>(m, "ParserTreebank")
       .def(
           "__init__",
           [](LabelledTreebank* self, const text::Corpus& corpus, nb::list tags, bool lemmas,
              std::vector<std::string> labels) {
-            const Tags t(corpus, tags);
-            new (self) LabelledTreebank(corpus, t.upos, t.xpos, t.feats, lemmas, std::move(labels));
+            new (self) LabelledTreebank(corpus, read_tags(corpus, tags), lemmas, std::move(labels));
           },
           nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
           nb::arg("labels") = std::vector<std::string>())

@@ -30,15 +30,11 @@ inline parsing::TagColumn read_tags(const text::Corpus& corpus, nb::handle given
                              std::vector<std::uint32_t>(cells.begin(), cells.end()));
 }
 
-struct Tags {
-  parsing::TagColumn upos, xpos, feats;
-  Tags(const text::Corpus& corpus, nb::list given) {
-    conllu(corpus);
-    if (given.size() != 3) throw std::invalid_argument("tags: UPOS, XPOS and FEATS");
-    upos = read_tags(corpus, given[0], parsing::kUpos);
-    xpos = read_tags(corpus, given[1], parsing::kXpos);
-    feats = read_tags(corpus, given[2], parsing::kFeats);
-  }
-};
+inline parsing::SentenceTags read_tags(const text::Corpus& corpus, nb::list given) {
+  conllu(corpus);
+  if (given.size() != 3) throw std::invalid_argument("tags: UPOS, XPOS and FEATS");
+  return {read_tags(corpus, given[0], parsing::kUpos), read_tags(corpus, given[1], parsing::kXpos),
+          read_tags(corpus, given[2], parsing::kFeats)};
+}
 
 }  // namespace structlearn::python

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "numeric/random.hpp"
+#include "problem/problem.hpp"
 #include "tasks/dependencies/arc_scorer.hpp"
 #include "tasks/dependencies/decoder.hpp"
+#include "tasks/dependencies/dependency_trees.hpp"
 #include "tasks/dependencies/examples.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/parts.hpp"
@@ -114,7 +116,7 @@ inline void test_second_order_trees() {
     for (const auto& tree : trees) best = std::max(best, scored.score(tree));
     Decoder decoder(projective, 200);
     std::vector<std::int32_t> heads;
-    const Decoded found = decoder.decode(parts, scored.scores(), heads);
+    const Solved found = decoder.decode(parts, scored.scores(), heads);
     if (trees.empty()) {
       CHECK(found.value == kMinusInfinity);
       continue;
@@ -203,7 +205,7 @@ inline void test_second_order_certificates() {
       double best = kMinusInfinity;
       for (const auto& tree : trees) best = std::max(best, scored.score(tree));
       std::vector<std::int32_t> heads;
-      const Decoded found = Decoder(false, 200).decode(parts, scored.scores(), heads);
+      const Solved found = Decoder(false, 200).decode(parts, scored.scores(), heads);
       const double rounding = (offset ? 1e-5 : 1e-12) * scale;
       CHECK_NEAR(scored.score(heads), found.value, rounding);
       CHECK(found.bound >= best - rounding);
@@ -250,11 +252,11 @@ inline void test_projective_chart() {
     CHECK_NEAR(scored.score(heads), best, 1e-9 * (1.0 + scale));
 
     // With one label of four: the sum over all trees, and the trees one by one.
-    std::vector<double> theta(4 * parts.arcs(), kMinusInfinity), p;
+    std::vector<double> theta(4 * parts.arcs(), kMinusInfinity), p(4 * parts.arcs());
+    std::vector<double> siblings(parts.siblings()), grands(parts.grands());
     for (std::size_t a = 0; a < parts.arcs(); ++a) theta[4 * a + a % 4] = scored.arc[a];
-    theta.insert(theta.end(), scored.sibling.begin(), scored.sibling.end());
-    theta.insert(theta.end(), scored.grand.begin(), scored.grand.end());
-    const LabelledParts labelled{parts, 4, theta.data()};
+    const LabelledParts labelled{parts, 4, theta.data(), scored.sibling.data(),
+                                 scored.grand.data()};
     double total = 0.0, words = 0.0;
     std::size_t legal = 0;
     for (const auto& tree : all_trees(parts, true)) {
@@ -263,13 +265,135 @@ inline void test_projective_chart() {
     }
     CHECK_NEAR(sums.fill(labelled, 1.0 + scale), best + (1.0 + scale) * std::log(total),
                1e-9 * (1.0 + scale));
-    CHECK(sums.marginals(p) >= 0.0);
+    CHECK(sums.marginals(p.data(), siblings.data(), grands.data()) >= 0.0);
     for (std::size_t j = 0; j < 4 * parts.arcs(); ++j) words += p[j];
     CHECK_NEAR(words, static_cast<double>(n), 1e-9);
     CHECK(search.kbest(labelled, 50).size() == std::min<std::size_t>(legal, 50));
     const Output drawn = sums.draw(random);
     std::copy(drawn.begin(), drawn.begin() + n, heads.begin() + 1);
     CHECK(is_projective(heads) && scored.score(heads) > kMinusInfinity);
+  }
+}
+
+// Every query of the structure against the list of all trees with all labels.
+inline void test_dependency_trees() {
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  constexpr std::size_t kWidth = 4, kLabels = 2;  // the other two are never allowed
+  Workspace ws;
+  for (std::uint64_t seed = 0; seed < 160; ++seed) {
+    const int n = 1 + static_cast<int>(seed % 4);
+    const bool projective = seed % 2 == 1, pairs = seed % 8 >= 4;
+    const ScoredParts scored = random_parts(n, seed);
+    Parts parts = scored.parts;
+    parts.second_order = pairs;
+    const DependencyTrees structure(projective, 200);
+    const Layout layout = DependencyTrees::layout(parts, kWidth);
+    structure.check(layout);
+    context = "dependency trees, seed " + std::to_string(seed);
+    Random random(seed, 8);
+    std::vector<double> theta(layout.parts, kMinusInfinity);
+    for (std::size_t a = 0; a < parts.arcs(); ++a) {
+      for (std::size_t l = 0; l < kLabels; ++l) {
+        if (seed % 5 != 0 || random.uniform() < 0.9) theta[a * kWidth + l] = 4.0 * random.uniform();
+      }
+    }
+    if (pairs) {
+      double* at = theta.data() + layout.block[DependencyTrees::kSibling].offset;
+      std::copy(scored.grand.begin(), scored.grand.end(),
+                std::copy(scored.sibling.begin(), scored.sibling.end(), at));
+    }
+    const Scores scores = scores_of(layout, theta.data());
+
+    std::vector<std::pair<double, Output>> all;
+    for (const auto& heads : all_trees(parts, projective)) {
+      const std::vector<double> none(parts.arcs(), 0.0);
+      const double pair_score =
+          parts.score(heads, {none.data(), scored.sibling.data(), scored.grand.data()});
+      for (std::size_t labels = 0; labels < (std::size_t{1} << n); ++labels) {
+        Output y(heads.begin() + 1, heads.end());
+        double sum = pair_score;
+        for (int m = 1; m <= n; ++m) {
+          const std::size_t l = labels >> (m - 1) & 1;
+          y.push_back(static_cast<std::int32_t>(l));
+          sum += theta[parts.find(heads[static_cast<std::size_t>(m)], m) * kWidth + l];
+        }
+        if (sum > kMinusInfinity) all.emplace_back(sum, y);
+      }
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    Output best;
+    const Solved solved = structure.solve(layout, scores, best, ws);
+    if (all.empty()) {
+      CHECK(solved.value == kMinusInfinity);
+      continue;
+    }
+    CHECK(solved.bound >= all[0].first - 1e-9);
+    if (solved.exact) CHECK_NEAR(solved.value, all[0].first, 1e-9);
+    CHECK(structure.contains(layout, best));
+    std::vector<std::uint32_t> encoded;
+    for (const auto& [value, y] : all) {
+      encoded.clear();
+      structure.encode(layout, y, encoded);
+      double sum = 0.0;
+      for (const std::uint32_t part : encoded) sum += theta[part];
+      CHECK_NEAR(sum, value, 1e-9);
+    }
+    if (pairs && !projective) {
+      PartVector p;
+      const auto shared = std::make_shared<DependencyTrees>(false, 1);
+      CHECK_THROWS(Incapable, StructureOracle(shared).infer(0, layout, theta.data(), 1.0, p, ws));
+      CHECK_THROWS(Incapable, structure.kbest(layout, scores, 2, ws));
+      CHECK_THROWS(Incapable, structure.sample(layout, scores, 1.0, 1, 0, ws));
+      CHECK_THROWS(Incapable, structure.exact_entropy(layout, scores, 1.0, ws));
+      continue;
+    }
+    for (const double eps : {0.4, 1.0}) {
+      double total = 0.0, entropy = 0.0;
+      std::vector<double> expected(layout.parts, 0.0);
+      for (const auto& [value, y] : all) total += std::exp((value - all[0].first) / eps);
+      for (const auto& [value, y] : all) {
+        const double share = std::exp((value - all[0].first) / eps) / total;
+        entropy -= share * std::log(share);
+        encoded.clear();
+        structure.encode(layout, y, encoded);
+        for (const std::uint32_t part : encoded) expected[part] += share;
+      }
+      PartVector p;
+      const StructureOracle oracle(std::make_shared<DependencyTrees>(projective, 1));
+      CHECK_NEAR(oracle.infer(0, layout, theta.data(), eps, p, ws),
+                 all[0].first + eps * std::log(total), 1e-9);
+      for (std::size_t j = 0; j < layout.parts; ++j) CHECK_NEAR(p.value[j], expected[j], 1e-9);
+      CHECK_NEAR(*structure.exact_entropy(layout, scores, eps, ws), entropy, 1e-9);
+      // Every tree has n arcs: scores that are all larger change nothing but the value.
+      std::vector<double> shifted = theta;
+      for (std::size_t j = 0; j < layout.block[0].size(); ++j) shifted[j] += 1e6;
+      const Scores large = scores_of(layout, shifted.data());
+      CHECK_NEAR(*structure.exact_entropy(layout, large, eps, ws), entropy, 1e-7);
+    }
+    for (const std::size_t k : {std::size_t{1}, std::size_t{7}, all.size() + 3}) {
+      const auto ranked = structure.kbest(layout, scores, k, ws);
+      CHECK(ranked.size() == std::min(k, all.size()));
+      for (std::size_t r = 0; r < ranked.size(); ++r) {
+        CHECK_NEAR(ranked[r].first, all[r].first, 1e-9);
+        CHECK(structure.contains(layout, ranked[r].second));
+      }
+    }
+    const auto drawn = structure.sample(layout, scores, 0.5, 4, seed, ws);
+    CHECK(drawn.size() == 4 && drawn == structure.sample(layout, scores, 0.5, 4, seed, ws));
+    for (const Output& y : drawn) {
+      CHECK(std::any_of(all.begin(), all.end(), [&](const auto& x) { return x.second == y; }));
+    }
+    // What is no tree here.
+    Output none = best;
+    none.back() = 9;
+    CHECK(!structure.contains(layout, none));
+    none.assign(best.size(), 0);
+    CHECK(structure.contains(layout, none) == (n == 1));  // every word below the root
+    none.pop_back();
+    CHECK(!structure.contains(layout, none));
   }
 }
 
@@ -310,8 +434,9 @@ inline void test_parser_operator() {
       "1\tdogs\t_\tN\tN\t_\t2\ts\t_\t_\n2\tsee\t_\tV\tV\t_\t0\troot\t_\t_\n"
       "3\tbig\t_\tJ\tJ\t_\t4\tm\t_\t_\n4\tcats\t_\tN\tN\t_\t2\to\t_\t_\n"
       "5\tnow\t_\tR\tR\t_\t2\tm\t_\t_\n\n1\tgo\t_\tV\tV\t_\t0\troot\t_\t_\n\n");
-  const LabelledTreebank treebank(corpus, tag_column(corpus, kUpos), tag_column(corpus, kXpos),
-                                  tag_column(corpus, kFeats), false);
+  const LabelledTreebank treebank(
+      corpus, {tag_column(corpus, kUpos), tag_column(corpus, kXpos), tag_column(corpus, kFeats)},
+      false);
   constexpr unsigned kBits = 9;
   std::vector<float> none(std::size_t{1} << kBits, 0.0f), narrow(none.size());
   std::vector<double> wide(none.size());

@@ -180,6 +180,16 @@ class ConstituencyParser(TreeParser):
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
 
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        model = self._fitted()
+        begin, end, label = part
+        if model.grammar is not None:
+            return super()._places_of(inputs, i, part)
+        chains = [k for k, chain in enumerate(model.labels) if label in chain]
+        if not chains or not 0 <= begin < end <= len(inputs.source[i][0]):
+            raise ValueError(f"the model has no span {part!r}")
+        return [(begin, end, k) for k in chains]
+
     def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
         chains = self._fitted().chains
         return [

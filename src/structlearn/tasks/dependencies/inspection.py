@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.report import Choice, Report, Shown, check_labels
-from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
-from ...text.corpus import Corpus
-from ...text.dependency_treebank import gold_tree, read_treebank, read_words
+from ...models.inputs import NativeInputs
+from ...models.temperature import certainty_fact
+from ...text.dependency_treebank import gold_tree, read_words
 from ...text.sources import not_empty
 from .heaviest import ARCS, heaviest_features
 from .model import ParserModel
-from .naming import arc_names
+from .naming import ArcNames, arc_names
 
-__all__ = ["explain_sentence", "inspect_parser", "model_facts"]
+__all__ = ["explain", "inspect_parser", "model_facts"]
 
 _LEGEND = (
     'Arcs that the gold tree does not have are <span class="red">red</span>; those that are '
@@ -24,44 +24,52 @@ _LEGEND = (
 )
 
 
-def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[str, Any]]:
+def explain(model: ParserModel, inputs: NativeInputs) -> list[list[dict[str, Any]]]:
     """Return, word by word, the arc of the best tree, its best rival, and the reasons.
 
     Returns
     -------
-    list of dict
+    list of list of dict
         head, label and score of the arc; rival_head, rival_label and rival_score of the best other
         arc into the word where the pruner left one; reasons: (name with values, weight for the arc
         less weight for the rival), the largest (by its absolute value) first. Scores of pairs of
         arcs (order 2) come on top of them and can turn the balance.
     """
-    model = parser._fitted()
-    one = read_treebank([list(corpus[sentence])])
-    _, tags = parser._tagged(one, None)
-    (words,) = arc_names(one, tags)
-    given = (one.core, tags, model.lemmas, 0)
-    found: list[dict[str, Any]] = model.core.explain(*given)
+    corpus, tags = inputs.source.corpus, inputs.source.tags
+    decisions = []
+    for s, words in enumerate(arc_names(corpus, tags)):
+        given = (corpus.core, tags, model.lemmas, s)
+        arcs: list[dict[str, Any]] = model.core.explain(*given)
+        mine = _reasons(model, given, words, arcs, "")
+        others = _reasons(model, given, words, arcs, "rival_")
+        for arc, weights, rival in zip(arcs, mine, others, strict=True):
+            if "rival_head" in arc:
+                for name, weight in rival.items():
+                    # What the rival alone has is told apart.
+                    shown = name if name in weights else f"runner-up: {name}"
+                    weights[shown] = weights.get(shown, 0.0) - weight
+            ranked = sorted(weights.items(), key=lambda r: (-abs(r[1]), r[0]))
+            arc["reasons"] = [(name, weight) for name, weight in ranked if weight]
+        decisions.append(arcs)
+    return decisions
+
+
+def _reasons(
+    model: ParserModel,
+    given: tuple[Any, Any, bool, int],
+    words: ArcNames,
+    arcs: list[dict[str, Any]],
+    which: str,
+) -> list[dict[str, float]]:
+    """Return the weights of the features of each word's arc, by name with values."""
     number = {label: k for k, label in enumerate(model.labels)}
-
-    def reasons(which: str) -> list[dict[str, float]]:
-        """Return the weights of the features of each word's arc, by name with values."""
-        heads = [arc.get(f"{which}head", arc["head"]) for arc in found]
-        labels = [number[arc.get(f"{which}label", arc["label"])] for arc in found]
-        rows = model.core.reasons(*given, heads, labels)
-        return [
-            {words.named(name, head, m): weight for name, weight in row}
-            for m, (head, row) in enumerate(zip(heads, rows, strict=True), 1)
-        ]
-
-    for arc, mine, other in zip(found, reasons(""), reasons("rival_"), strict=True):
-        if "rival_head" in arc:
-            for name, weight in other.items():
-                # What the rival alone has is told apart.
-                shown = name if name in mine else f"runner-up: {name}"
-                mine[shown] = mine.get(shown, 0.0) - weight
-        ranked = sorted(mine.items(), key=lambda r: (-abs(r[1]), r[0]))
-        arc["reasons"] = [(name, weight) for name, weight in ranked if weight]
-    return found
+    heads = [arc.get(f"{which}head", arc["head"]) for arc in arcs]
+    labels = [number[arc.get(f"{which}label", arc["label"])] for arc in arcs]
+    rows = model.core.reasons(*given, heads, labels)
+    return [
+        {words.named(name, head, m): weight for name, weight in row}
+        for m, (head, row) in enumerate(zip(heads, rows, strict=True), 1)
+    ]
 
 
 def inspect_parser(
@@ -100,8 +108,10 @@ def inspect_parser(
         part = corpus.subset(range(min(len(corpus), most)))
         gold = [gold_tree(part, i) for i in range(len(part))]
         report.has_gold = any(tree is not None for tree in gold)
-        for s, (tree, right) in enumerate(zip(parser.predict(part), gold, strict=True)):
-            choices = _choices(parser, part, s, right, labels)
+        inputs = parser._inputs(part)
+        trees = parser._all_named(inputs, inputs.solve(parser.n_threads).outputs)
+        for arcs, tree, right in zip(explain(model, inputs), trees, gold, strict=True):
+            choices = _choices(arcs, tree.words, right, labels)
             report.sentences.append(Shown(choices, tree.draw(right) if page else None))
         if gold[0] is not None and not found:
             report.heading = "Strongest features of these trees"
@@ -117,16 +127,16 @@ def inspect_parser(
 
 
 def _choices(
-    parser: Any, corpus: Corpus, sentence: int, gold: Any, labels: Sequence[str] | None
+    arcs: list[dict[str, Any]], forms: list[str], gold: Any, labels: Sequence[str] | None
 ) -> list[Choice]:
     """Return the arcs of a sentence as decisions."""
-    words = ["ROOT", *corpus.cells(sentence, "form")]
+    words = ["ROOT", *forms]
 
     def told(head: int, label: str) -> str:
         return f"{label} ← {head} {words[head]}" if head else f"{label} ← ROOT"
 
     choices = []
-    for m, arc in enumerate(explain_sentence(parser, corpus, sentence), 1):
+    for m, arc in enumerate(arcs, 1):
         if labels and arc["label"] not in labels:
             continue
         rival = "rival_head" in arc
@@ -161,12 +171,7 @@ def model_facts(model: ParserModel) -> list[tuple[str, str]]:
             f"at most {model.most} heads per word, each with at least {model.least:g} times the "
             "probability of the best one",
         ),
-        (
-            "probabilities",
-            certainty_fact(model.temperature)
-            if model.has_temperature
-            else "none: they need order 1 or projective trees",
-        ),
+        ("probabilities", certainty_fact(model.loss_temperature, model.calibration)),
         ("weights", f"{sum(map(bool, weights)):,} of {len(weights):,} are not 0"),
         ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),
         (f"{len(model.labels)} relations", " ".join(model.labels)),

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ... import _core
-from ...exceptions import LineError
 from ...io.container import Tensor, checked_arrays
 from ...io.packed_weights import check_precision, pack_table, stored_table
 from ...meter import portions
-from ...models.storage import StoredModel, put_inside, stored_temperature, taken_out
+from ...models.inputs import NativeInputs
+from ...models.storage import StoredModel, put_inside, taken_out
+from ...models.temperature import Tempered
 from ...text.corpus import Corpus
-from ...text.dependency_tree import DependencyTree
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from .sums import ArcSums
+    from .tags import Tags
 
 __all__ = ["ParserModel"]
 
@@ -35,7 +33,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-class ParserModel(StoredModel):
+class ParserModel(Tempered, StoredModel):
     """All that parsing needs.
 
     Attributes
@@ -56,7 +54,7 @@ class ParserModel(StoredModel):
     taggers : list of TaggerModel
         Of UPOS, XPOS and FEATS; empty where the parser learned on gold tags.
     training : dict
-        How it was trained.
+        How it was trained, and what a dev set says of its probabilities.
 
     Parameters
     ----------
@@ -88,6 +86,7 @@ class ParserModel(StoredModel):
         self._sets = {name: arrays[name] for name in _DTYPES}
         self.taggers = taggers or []
         self.training = training or {}
+        _ = self.temperature  # refuses a record that makes no sense
         for name, kind in _OPTIONS.items():
             setattr(self, name, kind(options[name]))
         self.core = _core.ParserModel(
@@ -140,7 +139,6 @@ class ParserModel(StoredModel):
         ]
         if len(taggers) not in (0, 3):
             raise ValueError(f"{len(taggers)} taggers")
-        stored_temperature(d["training"])
         arrays = checked_arrays(tensors, _DTYPES)
         check_precision(d["precision"])
         for table in _TABLES:
@@ -155,16 +153,6 @@ class ParserModel(StoredModel):
         model.precision = d["precision"]
         return model
 
-    @property
-    def temperature(self) -> float | None:
-        """Of calibrated probabilities; None: not calibrated."""
-        return stored_temperature(self.training)
-
-    @property
-    def has_temperature(self) -> bool:
-        """Whether there are probabilities: pairs of arcs have sums over projective trees alone."""
-        return self.order == 1 or self.projective
-
     # -- parsing --------------------------------------------------------------------------------
 
     @property
@@ -173,7 +161,7 @@ class ParserModel(StoredModel):
         return bool(self.taggers)
 
     def parse_corpus(
-        self, corpus: Corpus, tags: list[Any], threads: int = 1
+        self, corpus: Corpus, tags: Tags, threads: int = 1
     ) -> tuple[list[list[tuple[int, str]]], int]:
         """Return the (head, relation) of each word, and how many trees are proven the best."""
         if not len(corpus):
@@ -185,35 +173,35 @@ class ParserModel(StoredModel):
             last = first + part.n_tokens
             found = [tag and (bytes(tag[0])[4 * first : 4 * last], tag[1]) for tag in tags]
             first = last
-            try:
-                more, proven = self.core.predict(part.core, found, self.lemmas, threads)
-            except LineError as error:
-                raise error.in_file(corpus.path or "the corpus") from None
-            trees, exact = trees + more, exact + proven
+            solutions = self.inputs(part, found, str(corpus.path or "")).solve(threads)
+            trees += map(self.arcs, solutions.outputs)
+            exact += sum(solutions.exact)
         return trees, exact
 
-    def parse(self, tagged: tuple[Corpus, list[Any]], threads: int = 1) -> list[DependencyTree]:
-        """Return the trees of sentences with their tags."""
-        from .tags import tag_names
+    def inputs(self, corpus: Corpus, tags: Tags, path: str = "") -> NativeInputs:
+        """Return the sentences of a corpus, to be asked about.
 
-        corpus, _ = tagged
-        trees, _ = self.parse_corpus(*tagged, threads)
-        rows = (
-            zip(trees, corpus.column("form"), tag_names(*tagged, 0), strict=True) if trees else ()
-        )
-        return [DependencyTree(*row) for row in rows]
+        An output is a row of the heads of all words, then their relations; a part is a word, from
+        1, its head and their relation. Where pairs of arcs are scored and arcs may cross, all that
+        is summed over, drawn or listed are projective trees.
 
-    def sums(
-        self, tagged: tuple[Corpus, list[Any]], *, projective: bool = False
-    ) -> Iterator[ArcSums]:
-        """Return sums over the trees of each sentence, or over the projective ones alone."""
-        from .sums import ArcSums
-        from .tags import tag_names
+        Parameters
+        ----------
+        tags : list
+            Of UPOS, XPOS and FEATS: the number of each token's tag and their names, or None, as in
+            the corpus.
+        path : str
+            The file, for messages; by default that of the corpus.
+        """
+        from .tags import TaggedCorpus
 
-        corpus, tags = tagged
-        if len(corpus):
-            for s, upos in enumerate(tag_names(corpus, tags, 0)):
-                yield ArcSums(self, corpus, tags, s, upos, projective)
+        core = self.core.inputs(corpus.core, tags, self.lemmas)
+        return NativeInputs(core, TaggedCorpus(corpus, tags), path or str(corpus.path or ""))
+
+    def arcs(self, output: Any) -> list[tuple[int, str]]:
+        """Return the (head, relation) of each word of an output."""
+        n = len(output) // 2
+        return list(zip(output[:n], map(self.labels.__getitem__, output[n:]), strict=True))
 
     def labeller(self, format: str, reads_tags: bool) -> _core.ParseLabeller:
         """Return what parses text natively."""

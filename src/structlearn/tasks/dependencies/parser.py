@@ -34,6 +34,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from ...models.inputs import NativeInputs
     from .scores import Comparison
 
 __all__ = ["DependencyParser"]
@@ -59,12 +60,14 @@ class DependencyParser(TreeParser):
     is a tuple: (form, tag, head, relation), or all ten columns. Every tree must have one root and
     no cycle. Sentences to parse need no more than words, or (form, tag). Trees are
     :class:`~structlearn.text.DependencyTree`: lists of (head, relation), head 0 being the root.
-    Probabilities, draws and the n best trees exist for order 1, by the matrix-tree theorem in
-    O(n³), and for projective trees of either order, by inside–outside; parsers of order 2 without
-    ``projective=True`` raise ``CapabilityError``. Marginals are, for each word,
-    P((head, relation) | sentence). Files to parse are CoNLL-U, of which
-    comments, multiword tokens and empty nodes stay; "columns", of which the first has the words;
-    or "text", with a sentence on each line.
+    Probabilities, draws and the n best trees of order 1 are those of all trees, by the matrix-tree
+    theorem in O(n³), or of projective ones, by inside–outside. Those of order 2 are of projective
+    trees, whatever the best tree may be: over others there are no exact sums of pairs of arcs. So
+    without ``projective=True`` a tree with crossing arcs has the probability 0, and the first of
+    the n best may differ from what ``predict`` finds. Marginals are, for each word,
+    P((head, relation) | sentence). Files to parse are CoNLL-U, of which comments, multiword tokens
+    and empty nodes stay; "columns", of which the first has the words; or "text", with a sentence on
+    each line.
 
     Parameters
     ----------
@@ -151,8 +154,6 @@ class DependencyParser(TreeParser):
     _optional = ("max_iter", "n_models", "hash_bits")
     _measure = "las"
     _joined = staticmethod(with_trees)
-    _no_tree = partial(DependencyTree, (), ())
-    _no_marginals = list
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -210,18 +211,53 @@ class DependencyParser(TreeParser):
             return corpus, column_tags()
         return corpus, predicted_tags(self._fitted().taggers, corpus, self.n_threads)
 
-    def predict_proba(self, X: Any, y: Any = None, *, gold_tags: bool | None = None) -> list[float]:
-        """Return P(tree | sentence) of the best trees, or of those in ``y``."""
-        found = self._ask_each(X, lambda given: list(self._sums(given, gold_tags)), lambda: None)
-        self._warned(found)
-        if y is None:
-            return [1.0 if one is None else one.probability() for one in found]
-        if len(found) != len(y):
-            raise ValueError(f"there are {len(found)} sentences, y has {len(y)}")
-        return [
-            float(not tree) if one is None else one.probability(tree)
-            for one, tree in zip(found, y, strict=True)
-        ]
+    def _inputs(self, X: Any, gold_tags: bool | None = None) -> NativeInputs:  # type: ignore[override]
+        """Return the sentences of X with their tags."""
+        inputs: NativeInputs = self._fitted().inputs(*self._tagged(X, gold_tags))
+        return inputs
+
+    def _named(self, inputs: Any, i: int, output: Any) -> DependencyTree:
+        words = inputs.source.corpus.cells(i, "form")
+        return DependencyTree(self._fitted().arcs(output), words, inputs.source.upos[i])
+
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> list[dict[tuple[int, str], float]]:
+        labels = self._fitted().labels
+        words: list[dict[tuple[int, str], float]] = [{} for _ in inputs.source.upos[i]]
+        for word, head, label, p in parts:
+            if p > 0.0:  # the core has lines of labels, some of which are none
+                words[word - 1][head, labels[label]] = p
+        return words
+
+    def _no_output(self) -> DependencyTree:
+        return DependencyTree((), ())
+
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        number = {label: k for k, label in enumerate(self.classes_)}
+        rows = []
+        for i, (tree, tags) in enumerate(zip(outputs, inputs.source.upos, strict=True)):
+            if len(tree) != len(tags):
+                raise ValueError(f"sentence {i} has {len(tags)} words, the tree {len(tree)}")
+            # A relation that the model does not have is in no tree of it.
+            relations = [number.get(relation, -1) for _, relation in tree]
+            rows.append([*(int(head) for head, _ in tree), *relations])
+        scores: list[float] = inputs.score(rows, self.n_threads)
+        return scores
+
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        head, word = part
+        n = len(inputs.source.upos[i])
+        if not (0 <= head <= n and 1 <= word <= n):
+            raise ValueError(f"the sentence has no arc from {head} to {word}")
+        return [(word, head, -1)]  # with any relation
+
+    def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
+        return self._gold_parts(self._fitted().arcs(output))
+
+    def _gold_parts(self, tree: Any) -> list[tuple[int, int, str]]:
+        return [(word, *arc) for word, arc in enumerate(tree, 1)]
+
+    def _set_confidence(self, tree: DependencyTree, confidence: list[float]) -> None:
+        tree.probabilities = confidence
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         corpus = not_empty(read_words(X))
@@ -276,14 +312,14 @@ class DependencyParser(TreeParser):
         kept = {k: [(name, w) for name, w in rows[:n]] for k, rows in found.items()}
         return kept if not labels else {k: kept[k] for k in labels if k in kept} or kept
 
-    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        from .inspection import explain_sentence
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
+        """Compare each arc with the best other one into its word."""
+        from .inspection import explain
 
-        corpus = read_words(X)
         found = []
-        for s in range(len(corpus)):
-            words, rows = corpus.cells(s, "form"), []
-            for m, arc in enumerate(explain_sentence(self, corpus, s)):
+        for s, arcs in enumerate(explain(self._fitted(), inputs)):
+            words, rows = inputs.source.corpus.cells(s, "form"), []
+            for m, arc in enumerate(arcs):
                 rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
                 row = {"position": m, "token": words[m], "label": (arc["head"], arc["label"])}
                 row |= {

@@ -7,6 +7,7 @@ too, each fold by taggers that learned on the others (jack-knifing).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..tagging.tagger import Tagger
 
 __all__ = [
     "TAG_COLUMNS",
+    "TaggedCorpus",
     "Tags",
     "column_tags",
     "make_tagger",
@@ -61,7 +63,26 @@ def column_tags() -> Tags:
 
 def predicted_tags(taggers: Sequence[TaggerModel], corpus: Corpus, n_jobs: int = 1) -> Tags:
     """Return the tags that taggers predict for a corpus of CoNLL-U."""
-    return [(t.core.predict(corpus.core, b"", n_jobs), t.shown) for t in taggers]
+    return [(t.core.inputs(corpus.core).solve(n_jobs)[0], t.shown) for t in taggers]
+
+
+class TaggedCorpus:
+    """Sentences with the tags that parsing reads.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of CoNLL-U.
+    tags : Tags
+    """
+
+    def __init__(self, corpus: Corpus, tags: Tags) -> None:
+        self.corpus, self.tags = corpus, tags
+
+    @cached_property
+    def upos(self) -> list[list[str]]:
+        """The universal tags of each sentence."""
+        return tag_names(self.corpus, self.tags, 0)
 
 
 def tag_names(corpus: Corpus, tags: Tags, column: int) -> list[list[str]]:
