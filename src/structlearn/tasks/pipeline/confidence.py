@@ -49,7 +49,7 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
     if "parser" in stages:
         parser = parts["parser"]
         inputs = parser.inputs(corpus, [None] * 3)
-        heads = [[word.head for word in words] for words in sentences]
+        heads: list[list[Any]] = [[word.head for word in words] for words in sentences]
         at = temperature_of(parser.temperature)
         calibration = _head_calibration(parser)
         _set(sentences, "head", _mapped(calibration, _head_certainties(inputs, heads, at, threads)))
