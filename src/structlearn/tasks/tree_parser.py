@@ -164,7 +164,7 @@ class TreeParser(LearnerParameters, _Hooks):
     #: Most parts of a sentence are next to impossible.
     _least_shown = 0.001
 
-    def predict(
+    def predict(  # type: ignore[override]
         self, X: Any, *, gold_tags: bool | None = None, probabilities: bool = False
     ) -> list[Any]:
         """Return the best tree of each sentence.
@@ -184,7 +184,7 @@ class TreeParser(LearnerParameters, _Hooks):
 
         def answer(inputs: Any) -> list[Any]:
             outputs = inputs.solve(self.n_threads).outputs
-            trees = self._all_named(inputs, outputs)
+            trees: list[Any] = self._all_named(inputs, outputs)
             if probabilities:
                 at = self._at(None)
                 shares = self._log_shares(inputs, trees, at)
