@@ -73,7 +73,7 @@ def test_explanations_name_the_best_rival_and_add_up(kind):
     if kind is HMM:
         X, one = [[t[0] for t in x] for x in X], [[t[0] for t in x] for x in one]
     model = kind().fit(X, [coarse(t) for t in TAGS])
-    scores = [s for chunk in model._score_chunks(model._read(one)) for s in chunk]
+    scores = list(model._inputs(one).scores())
     for given, decisions in zip(scores, model.explain(one), strict=True):
         length, K = np.shape(given["label"])
         ranked = {y: model.structure_.score(list(y), **given)

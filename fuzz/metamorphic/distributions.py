@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from fuzz.metamorphic.subjects import Subject
+from structlearn.models.calibration import Calibration
+from structlearn.models.temperature import temperature_of
 from structlearn.structures import (
     Arborescence,
     Constituency,
@@ -67,11 +69,11 @@ def at_temperature(subject: Subject, rng: Rng, calibrated: bool = False) -> Any:
 @functools.lru_cache(maxsize=4096)
 def _tempered(model: Any, value: float | None) -> Any:
     task = hasattr(model, "model_")
-    if value is None or not (task or hasattr(model, "calibrate")):
-        return model  # what was counted has probabilities of its own
+    if value is None:
+        return model
     other = copy.copy(model)
     if not task:
-        other.temperature_ = value
+        other.calibration_ = Calibration(value, 0, 0.0)
         return other
     other.model_ = copy.copy(model.model_)
     if isinstance(model, Pipeline):
@@ -98,7 +100,7 @@ def temperature(model: Any) -> float:
         return float(model.model_.parts["parser"].temperature or 1.0)
     if hasattr(model, "model_"):
         return float(model.model_.temperature or 1.0)
-    return float(getattr(model, "temperature_", 0) or getattr(model, "temperature", 0) or 1.0)
+    return temperature_of(model.temperature_)
 
 
 # -- parts --------------------------------------------------------------------------------------

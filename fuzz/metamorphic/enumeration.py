@@ -76,7 +76,7 @@ def all_outputs(subject: Subject, rng: Rng) -> None:
         said = probabilities_of(model, X, [every.outputs[i] for i in some])
         demand_same("probabilities", every.p[some].tolist(), said, ROUNDING)
     if hasattr(model, "structure_"):
-        (scores,) = next(iter(model._score_chunks(model._read(X))))
+        (scores,) = model._inputs(X).scores()
         value = model.structure_.log_partition(temperature=temperature(model), **scores)
         demand_same("log_partition", every.log_partition, float(value), ROUNDING)
 

@@ -90,7 +90,7 @@ def files(subject: Subject, rng: Rng) -> None:
         if grey:
             colours = [np.repeat(x[..., np.newaxis], 3, axis=2) for x in X]
             demand_same("grey and colours", masks, plain(model.predict(colours)))
-        model.label_files(folder, folder / "masks")
+        model.label_file(folder, folder / "masks")
         from PIL import Image
 
         written = [np.asarray(Image.open(folder / "masks" / f"{i}.png")) for i in range(len(X))]

@@ -20,7 +20,8 @@ _numbers = itertools.count()
 
 def precisions(model: Any) -> tuple[str | None, ...]:
     """Return the precisions in which a model can be saved; (None,) where it has no choice."""
-    return PRECISIONS if "precision" in type(model).save.__annotations__ else (None,)
+    inner = getattr(model, "model_", None)
+    return (None,) if getattr(inner, "precision", None) is None else PRECISIONS
 
 
 def stored(model: Any, precision: str | None = None) -> bytes:

@@ -72,7 +72,7 @@ def objective(subject: Subject, rng: Rng) -> None:
     model = it.fit(StructuredModel(it.structure, **options, max_iter=5), sample_weight=weights)
     loss = StructuredLoss(cost, margin=margin, temperature=temperature)
     total = 0.5 * sum(float((block**2).sum()) for block in weights_of(model).values())
-    scores = [one for part in model._score_chunks(model._read(it.X)) for one in part]
+    scores = list(model._inputs(it.X).scores())
     for weight, y, one in zip(weights.tolist(), it.y, scores, strict=True):
         gold = _numbered(y, model.classes_.tolist())
         total += C * weight * loss(model.structure_, gold, **one)[0]

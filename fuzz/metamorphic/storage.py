@@ -61,7 +61,15 @@ def _facts(model: Any) -> dict[str, Any]:
     """Return how the training of an estimator went, which its file says; times are left out."""
     history = getattr(model, "history_", ())
     found = {"history": [{k: v for k, v in r.items() if k != "seconds"} for r in history]}
-    names = ("objective_", "duality_gap_", "classes_", "n_iter_", "solver_", "temperature_")
+    names = (
+        "objective_",
+        "duality_gap_",
+        "classes_",
+        "n_iter_",
+        "solver_",
+        "temperature_",
+        "calibrated_",
+    )
     return plain({**found, **{name: getattr(model, name, None) for name in names}})
 
 

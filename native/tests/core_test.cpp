@@ -16,6 +16,7 @@
 #include "tests/structures/trees/constituency_test.hpp"
 #include "tests/structures/trees/labelled_tree_test.hpp"
 #include "tests/structures/trees/trees_test.hpp"
+#include "tests/tasks/constituents/grammar_reader_test.hpp"
 #include "tests/tasks/constituents/span_trees_test.hpp"
 #include "tests/tasks/dependencies/parsing_test.hpp"
 #include "tests/tasks/segments/segment_text_test.hpp"
@@ -49,6 +50,7 @@ int main() {
   test::test_projective_chart();
   test::test_dependency_trees();
   test::test_span_trees();
+  test::test_grammar_reader();
   test::test_label_sets();
   test::test_parser_operator();
   test::test_merged_entries();

@@ -44,9 +44,8 @@ def same_model(a: HMM, b: HMM, X: Any, rtol: float) -> None:
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol)
     for p, q in zip(a.predict_marginals(X), b.predict_marginals(X), strict=True):
         np.testing.assert_allclose(p, q, atol=1e-9)
-    for one, other in zip(a._score_chunks(X), b._score_chunks(X), strict=True):
-        for s, t in zip(one, other, strict=True):
-            np.testing.assert_allclose(s["label"], t["label"], rtol=1e-9)
+    for s, t in zip(a._inputs(X).scores(), b._inputs(X).scores(), strict=True):
+        np.testing.assert_allclose(s["label"], t["label"], rtol=1e-9)
 
 
 # -- probabilities by hand ------------------------------------------------------------------------
@@ -119,7 +118,7 @@ def test_joint_distribution_over_all_inputs_and_outputs_sums_to_one(order: int) 
     longest, total = 3, 0.0
     for length in range(1, longest + 1):
         for x in itertools.product(["a", "b", "?"], repeat=length):
-            (scores,) = next(model._score_chunks([list(x)]))
+            (scores,) = model._inputs([list(x)]).scores()
             total += np.exp(model.structure_.log_partition(**scores))
             if length == longest:  # what goes on after this
                 for y in itertools.product(range(2), repeat=length):

@@ -248,7 +248,7 @@ def test_every_query_with_transition_features():
     X = [{**x, "start": np.full((1, 1), 0.5)} for x in X]
     model = CRF().fit(X, y)
     assert model.coef_["start"].shape == (3, 1)
-    problem = model._problem_for(X)
+    problem = model._inputs(X).problem
     for i, best in enumerate(model.predict_kbest(X, 3)):
         oracle = Exhaustive(Chain())
         expected = oracle.kbest(3, **problem.scores(i, model._weights))
@@ -302,7 +302,7 @@ def test_only_observed_transitions():
     assert n_weights(model) == {"label": 4, "start": 3, "end": 3, "transition": 2}
     assert np.count_nonzero(model.coef_["transition"]) == 2
     # Unobserved is not forbidden.
-    assert np.isfinite(model._problem_for(TINY).scores(0, model._weights)["transition"]).all()
+    assert np.isfinite(model._inputs(TINY).problem.scores(0, model._weights)["transition"]).all()
 
 
 def test_without_boundaries():

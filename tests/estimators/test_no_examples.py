@@ -46,7 +46,7 @@ def test_nothing_in_nothing_out(name, X):
         model.predict_proba(X, TAGS)
     for n in (0, -1, 1.5, None, True):
         for ask in (model.predict_kbest, model.sample):
-            with pytest.raises(ValueError, match="n must be a whole number >= 1"):
+            with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
                 ask(X, n)
 
 

@@ -121,7 +121,7 @@ def test_prediction_uses_the_beam():
     _, _, X, y = chain_data(whole=False, n=30)
     for structure in (Chain(2), SteppedChain()):
         model = StructuredPerceptron(structure, beam=1, max_iter=2, random_state=0).fit(X, y)
-        problem = model._problem_for(X)
+        problem = model._inputs(X).problem
         greedy = [
             structure.beam(1, **problem.scores(i, model._weights)).output for i in range(len(X))
         ]

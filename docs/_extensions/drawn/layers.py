@@ -14,15 +14,16 @@ LAYERS = (
     ("losses", "θ, gold, cost → loss and gradient over parts"),
     ("problem", "examples, gold, cost: infer, scatter, dot, sqnorm"),
     ("learners", "problem → weights, with a proof"),
+    ("models", "what was learned ↔ files"),
     ("estimators", "fit, predict, score: the scikit-learn interface"),
-    ("io", "models ↔ files"),
+    ("io", "formats of files, ours and others'"),
     ("tasks", "taggers, parsers: file → model → file"),
     ("distributed", "shards → one problem: several machines"),
 )
 #: What stands beside the flow, and the layers that it touches.
 BESIDE = (
     ("native", "the C++ core, in the same folders", 1, 7),
-    ("metrics, plotting, drawing", "look at results; know no layer", 8, 11),
+    ("metrics, plotting, drawing", "look at results; know no layer", 9, 12),
 )
 
 

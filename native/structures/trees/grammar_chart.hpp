@@ -72,7 +72,8 @@ class GrammarChart {
           const std::uint32_t rule = order[at];
           const auto& [a, unused, c] = g_.binary[rule];
           if (right[c] == kMinusInfinity) continue;
-          const double x = left[b] + right[c] + (binary_ ? binary_[rule] : 0.0) + at_span(i, j, a);
+          double x = left[b] + right[c] + (binary_ ? binary_[rule] : 0.0);
+          if (span_ != nullptr) x += at_span(i, j, a);
           if (x > kMinusInfinity) f(k, rule, x);
         }
       }

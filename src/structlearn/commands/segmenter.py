@@ -32,12 +32,12 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     output = output_of(o)
     if o.output in (None, "-") and on_terminal("stdout"):
         raise ValueError("a mask cannot be printed on a terminal: name a file or folder, --output")
-    segmenter.label_files(o.input, output, **options, progress=progress)
+    segmenter.label_file(o.input, output, **options, progress=progress)
     return 0
 
 
 def label_options(o: Any) -> dict[str, Any]:
-    """Return the options of ``label_files`` that the command line has."""
+    """Return the options of ``label_file`` that the command line has."""
     refuse(
         "an image segmenter",
         o,

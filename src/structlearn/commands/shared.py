@@ -115,7 +115,7 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
             given = (model._gold_source(*given),)
         if o.json or o.html is not None:
             tags = {"gold_tags": more["gold_tags"]} if "gold_tags" in more else {}
-            certainty = model.calibration(*given, **tags)
+            certainty = model.calibration(given[0], format=o.format, **tags)
         if o.json:
             found = model.evaluate(*given, **more)
         if not o.json or o.html is not None:

@@ -54,6 +54,18 @@ class Delegating(Structure):
 
     # -- for learners ---------------------------------------------------------------------------
 
+    def empty_output(self, labels: Any) -> Any:
+        """Return the output of an input without positions; None: there is no such input."""
+        return self.structure.empty_output(labels)
+
+    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return where the parts of an output stand that are right or wrong one by one."""
+        return self.structure.places(y, **scores)
+
+    def judged(self, gold: Any, y: Any, **scores: Any) -> list[bool | None]:
+        """Tell of each of these parts whether it is right; None: that is not known."""
+        return self.structure.judged(gold, y, **scores)
+
     def labels_of(self, y: Any) -> list[Any]:
         """Return the labels of an output."""
         return self.structure.labels_of(y)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
 from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any
 
 from ..checks import check_whole
 from ..exceptions import FileError
+from ..io.container import parse_container
 from ..io.images import SUFFIXES
 from ..meter import Meter, say
 from .cluster import connected, import_ray
@@ -146,22 +145,16 @@ def _stored(model: Any) -> bytes:
     if isinstance(model, (str, os.PathLike)):
         with open(model, "rb") as file:
             return file.read()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model")
-        rounds = "precision" in signature(model.save).parameters
-        model.save(path, **({"precision": "float32"} if rounds else {}))
-        return _stored(path)
+    content: bytes = model.to_bytes()
+    return content
 
 
 def loaded(content: bytes, threads: int) -> Any:
     """Return the model of a file's content."""
-    from ..loading import load
+    from ..loading import from_container
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model")
-        with open(path, "wb") as file:
-            file.write(content)
-        model = load(path)
+    name = "the model"
+    model = from_container(name, *parse_container(name, memoryview(content)))
     model.n_jobs = threads
     return model
 
@@ -178,8 +171,6 @@ class _Labeller:
     def label(self, source: str, target: str, options: dict[str, Any]) -> tuple[int, str]:
         """Return the number of tokens, or what is wrong with the file."""
         try:
-            if hasattr(self._model, "label_files"):  # of images
-                return int(self._model.label_files(source, target, **options)), ""
             return int(self._model.label_file(source, target, **options)), ""
         except (ValueError, OSError) as error:
             return 0, str(error)

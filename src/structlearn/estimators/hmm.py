@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError
+from ..models.scored_inputs import ScoredInputs
 from ..structures.chains.chain import Chain
 from ..threads import n_threads
+from .array_model import ArrayModel
 from .columns import Columns, read_tables
 from .emissions import GaussianEmissions, Moments
-from .looking import Explained
 from .observations import Reader, TokenReader, VectorReader, has_vectors
 from .outputs import (
     as_outputs,
@@ -27,7 +28,6 @@ from .outputs import (
     sort_classes,
     with_present,
 )
-from .predictor import chunks
 from .word_emissions import CategoricalEmissions, WordCounts
 
 __all__ = ["HMM"]
@@ -39,7 +39,7 @@ Indices = npt.NDArray[np.int64]
 _SMALLEST = 1e-300
 
 
-class HMM(Explained):
+class HMM(ArrayModel):
     """The generative baseline: labels follow each other, and each emits what is seen.
 
         P(x, y) = P(y_1 | Start) · Π_{t>1} P(y_t | y_{t−m}, …, y_{t−1}) · P(End | y_L)
@@ -282,12 +282,15 @@ class HMM(Explained):
 
     def _relearn(self, d: dict[str, Any], reader: Any) -> None:
         from .stored.hidden_markov import read_emissions, read_labels
+        from .stored.models import read_calibration
 
         found = read_labels(d, reader)
         counts = _LabelCounts(found["windows"], found["initial"], found["last"])
         scores = (found["blocks"], found["transition"])
         emissions = read_emissions(reader.value(d["emissions"]), len(found["classes"]))
+        calibration = read_calibration(reader.value(d["calibration"]))
         self._hold(found["classes"], counts, scores, *emissions)
+        self._keep_calibration(calibration)
 
     def _new_reader(self, X: Any) -> Reader:
         vectors = self.emission == "gaussian" or (self.emission == "auto" and has_vectors(X))
@@ -316,19 +319,22 @@ class HMM(Explained):
 
     # -- prediction -----------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> Any:
-        return read_tables(self, X, self._columns)[0]
+    #: Scores are logarithms of probabilities.
+    _loss_temperature = 1.0
 
-    def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
-        observed, ptr = self._reader.read(X)
+    def _inputs(self, X: Any, **reading: Any) -> ScoredInputs:
+        observed, ptr = self._reader.read(read_tables(self, X, self._columns)[0])
         bounds = ptr.tolist()
-        for part in chunks(len(bounds) - 1):
+
+        def score(part: range) -> list[dict[str, Any]]:
             begin = bounds[part.start]
             label = self.emissions_.scores(observed[begin : bounds[part.stop]])
-            yield [
+            return [
                 {"label": label[bounds[i] - begin : bounds[i + 1] - begin], **self._blocks}
                 for i in part
             ]
+
+        return ScoredInputs(self.structure_, score, len(bounds) - 1, ptr)
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -347,8 +353,8 @@ class HMM(Explained):
         pairs = self._blocks.get("transition1", self.transition_)
         return {"start": self.start_, "end": self.end_, "transition": pairs}
 
-    def _sites(self, X: Any) -> list[int]:
-        sizes: list[int] = np.diff(self._reader.read(X)[1]).tolist()
+    def _sites(self, inputs: ScoredInputs) -> list[int]:
+        sizes: list[int] = np.diff(inputs.source).tolist()
         return sizes
 
     def __sklearn_tags__(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -12,19 +12,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.arrays import DenseEncoder, SparseEncoder
-from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
+from ..models.inputs import Solutions
+from ..models.scored_inputs import ScoredInputs
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
-from .certainty import Calibrated
+from .array_model import ArrayModel, Contributions
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
-from .looking import Contributions
 from .outputs import lacks_examples, reread, sort_classes, with_present
-from .predictor import chunks
 from .preparation import (
     Before,
     Frame,
@@ -60,7 +59,7 @@ def _learns_online(estimator: Any) -> bool:
     return True
 
 
-class StructuredModel(Calibrated):
+class StructuredModel(ArrayModel):
     """A linear model of joint scores: features → part scores → structure, learned by one loss.
 
     Minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n loss_n over the loss family of margin γ and temperature ε
@@ -536,8 +535,8 @@ class StructuredModel(Calibrated):
     def _pair_weights(self) -> dict[str, Vector]:
         return pair_weights(self)
 
-    def _contributions(self, X: Any) -> Contributions:
-        return weight_contributions(self, self._problem_for(X))
+    def _contributions(self, inputs: Any) -> Contributions:
+        return weight_contributions(self, inputs.problem)
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and under it what was learned."""
@@ -546,19 +545,37 @@ class StructuredModel(Calibrated):
 
     # -- prediction -----------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> Examples:
-        return self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
+    @property
+    def _loss_temperature(self) -> float | None:  # type: ignore[override]
+        return float(self.temperature) or None
 
-    def _problem_for(self, X: Any) -> ArrayProblem:
-        return ArrayProblem(self.structure_, self._encoder.transform(X), self._layout)
+    def _inputs(self, X: Any, **reading: Any) -> ProblemInputs:
+        examples = self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
+        problem = ArrayProblem(self.structure_, examples, self._layout)
+        return ProblemInputs(problem, self._weights, self.beam)
 
-    def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
-        problem = self._problem_for(X)
-        for part in chunks(problem.n_examples):
-            yield [problem.scores(i, self._weights) for i in part]
+    def _sites(self, inputs: Any) -> list[int]:
+        return label_sites(self.structure_, inputs.problem.examples)
 
-    def _sites(self, X: Any) -> list[int]:
-        return label_sites(self.structure_, self._encoder.transform(X))
 
-    def _predict_indices(self, X: Any) -> list[Any]:
-        return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)
+class ProblemInputs(ScoredInputs):
+    """Examples of a problem; the core scores and searches all of them at once where it can.
+
+    Parameters
+    ----------
+    problem : ArrayProblem
+    weights : array
+    beam : int or None
+        The width of a beam, which takes the place of exact search.
+    """
+
+    def __init__(self, problem: ArrayProblem, weights: Vector, beam: int | None) -> None:
+        def score(part: range) -> list[dict[str, Any]]:
+            return [problem.scores(i, weights) for i in part]
+
+        super().__init__(problem.structure, score, problem.n_examples)
+        self.problem, self._weights, self._beam = problem, weights, beam
+
+    def solve(self, threads: int = 1) -> Solutions:
+        """Return the best outputs, or what a beam finds."""
+        return Solutions(self.problem.argmax_all(self._weights, threads, self._beam))

@@ -13,11 +13,11 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..features.encoder import is_empty
-from ..models.frames import as_records, contributions_frame
+from ..models.model import Model
 from ..structures.base import Structure
-from ..structures.checks import check_count
 from ..structures.graphs.graph import Graph
 from ..structures.trees.tree import Tree
+from .array_model import heaviest
 from .crf import CRF
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
@@ -30,7 +30,12 @@ Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # type: ignore[misc]
+class MultiLabelClassifier(
+    ClassifierMixin,  # type: ignore[misc]
+    Model,
+    StoredEstimator,
+    BaseEstimator,  # type: ignore[misc]
+):
     """Several yes-or-no labels per example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l +
     pairs.
 
@@ -182,6 +187,95 @@ class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # 
         found: Array = table[0, 0] + table[1, 1] - table[0, 1] - table[1, 0]
         return found
 
+    # -- the model ------------------------------------------------------------------------------
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of the learner."""
+        return int(self.estimator_.n_threads)
+
+    @property
+    def calibration_(self) -> Any:  # type: ignore[override]
+        """What held-out examples said of the probabilities; None: none were asked."""
+        return self.estimator_.calibration_
+
+    @property
+    def _loss_temperature(self) -> float | None:  # type: ignore[override]
+        temperature: float | None = self.estimator_._loss_temperature
+        return temperature
+
+    def _keep_calibration(self, calibration: Any) -> None:
+        self.estimator_._keep_calibration(calibration)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self)
+        return self.estimator_
+
+    def _read(self, X: Any) -> list[dict[str, Any]]:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self.as_examples(X)
+
+    def _inputs(self, X: Any, **reading: Any) -> Any:
+        return self.estimator_._inputs(self._read(X))
+
+    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
+        self._fitted()
+        return [] if is_empty(X) else list(answer(self._inputs(X)))
+
+    def _judged(self, X: Any, y: Any, format: Any, reading: dict[str, Any]) -> Any:
+        _check_indicators(y)
+        return self._fitted()._judged(self._read(X), list(_as_indicators(y)), format, reading)
+
+    def _named(self, inputs: Any, i: int, output: Any) -> Integers:
+        named: Integers = self.estimator_.classes_[output]
+        return named
+
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        scores: list[float] = self.estimator_._scores_of(inputs, outputs, temperature)
+        return scores
+
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> Array:
+        """Return P(y_l = 1 | x) of every label."""
+        values = self.estimator_.classes_.tolist()
+        if 1 not in values:
+            return np.zeros(len(self.classes_))
+        p: Array = parts["label"][..., values.index(1)]
+        return p
+
+    def predict(self, X: Any) -> Integers:  # type: ignore[override]
+        """Return the best labels of each example together: an (n, L) array of 0 and 1."""
+        found: Integers = np.array(super().predict(X), dtype=np.int64)
+        return found.reshape(-1, len(self.classes_))
+
+    def predict_proba(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, temperature: float | None = None
+    ) -> Array:
+        """Return P(y_l = 1 | x) of every label, an (n, L) array; of all labels together, given y.
+
+        The most probable labels together (:meth:`predict`) need not be those that are each more
+        probable than not.
+
+        Parameters
+        ----------
+        y : array or sparse matrix of shape (n, L), optional
+            As :meth:`fit` takes it: the answer is then an array of shape (n,).
+        temperature : float, optional
+            As for :meth:`predict_marginals`.
+        """
+        if y is not None:
+            return np.array(super().predict_proba(X, y, temperature=temperature), dtype=np.float64)
+        found: Array = np.array(self.predict_marginals(X, temperature=temperature), np.float64)
+        return found.reshape(-1, len(self.classes_))
+
+    def _log_probabilities(
+        self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
+    ) -> list[float]:
+        given = None if y is None else list(_as_indicators(y))
+        return super()._log_probabilities(X, given, temperature, reading)
+
+    # -- what was learned -----------------------------------------------------------------------
+
     def _feature_names(self) -> list[str]:
         """Return the names of the features of a label; the intercept is the last."""
         named = getattr(self, "feature_names_in_", None)
@@ -189,91 +283,29 @@ class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # 
         names = names if named is None else list(map(str, named))
         return [*names, "intercept"] if self.intercept else names
 
-    def top_features(self, label: int | None = None, n: int = 10, *, as_frame: bool = False) -> Any:
-        """Return the features with the largest weights of a label, for it and against it.
-
-        Parameters
-        ----------
-        label : int, optional
-            One of ``classes_``; by default all of them.
-        n : int, default=10
-            Features of each label.
-        as_frame : bool, default=False
-            A pandas DataFrame instead of a list.
-
-        Returns
-        -------
-        list of dict
-            label, feature, weight: that for having the label less that for not having it.
-        """
-        check_is_fitted(self)
-        check_count(n)
-        labels, names = self.classes_.tolist(), self._feature_names()
-        if label is not None and label not in labels:
-            raise ValueError(f"the model has no label {label!r}; it has {labels}")
-        values = self.estimator_.classes_.tolist()
-        coef = self.estimator_.coef_["label"].reshape(len(values), len(labels), len(names))
+    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
+        """Return weights for having a label, less those for not having it."""
+        names, values = self._feature_names(), self.estimator_.classes_.tolist()
+        coef = self.estimator_.coef_["label"].reshape(len(values), len(self.classes_), len(names))
         weights = coef[values.index(1)] - coef[values.index(0)] if len(values) == 2 else 0 * coef[0]
-        rows = [
-            {"label": k, "feature": names[j], "weight": float(weights[k, j])}
-            for k in (labels if label is None else [label])
-            for j in np.argsort(-np.abs(weights[k]), kind="stable")[:n].tolist()
-            if weights[k, j]
-        ]
-        return as_records(rows, ("label", "feature", "weight"), as_frame)
+        return {k: heaviest(weights[k], names, n) for k in self.classes_.tolist()}
 
-    def transitions(self, *, as_frame: bool = False) -> Any:
-        """Return what pairs of labels gain by being the same: before, after, weight by edge."""
+    def _pairs(self) -> list[tuple[int, int, float]]:
+        """Return what pairs of labels gain by being the same."""
         pairs = zip(self.edges_.tolist(), self.interactions_.tolist(), strict=True)
-        rows = [{"before": a, "after": b, "weight": w} for (a, b), w in pairs]
-        return as_records(rows, ("before", "after", "weight"), as_frame)
+        return [(a, b, weight) for (a, b), weight in pairs]
 
-    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
-        """Return what decided each label of each example, against the best answer without it.
-
-        As :meth:`StructuredModel.explain` does it: the position is the number of the label, and
-        label and runner_up are 1 where an example has it.
-        """
-        check_is_fitted(self)
-        found = [] if is_empty(X) else self.estimator_.explain(self._read(X))
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
+        """Return what decided; positions are numbers of labels, 1 where an example has one."""
+        decisions: list[list[dict[str, Any]]] = self.estimator_._decisions(inputs)
         names = self._feature_names()
-        for decisions in found:
-            for decision in decisions:
-                decision["contributions"] = [
-                    (_feature_name(name, names), value) for name, value in decision["contributions"]
-                ]
-        return contributions_frame(found) if as_frame else found
+        for decision in (one for row in decisions for one in row):
+            decision["contributions"] = [
+                (_feature_name(name, names), value) for name, value in decision["contributions"]
+            ]
+        return decisions
 
-    def _read(self, X: Any) -> list[dict[str, Any]]:
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.as_examples(X)
-
-    def predict(self, X: Any) -> Integers:
-        """Return the best labels of each example together: an (n, L) array of 0 and 1."""
-        check_is_fitted(self)
-        if is_empty(X):
-            return np.empty((0, len(self.classes_)), dtype=np.int64)
-        examples = self._read(X)
-        found: Integers = np.array(self.estimator_.predict(examples), dtype=np.int64)
-        return found.reshape(-1, len(self.classes_))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return P(y_l = 1 | x) of every label: an (n, L) array.
-
-        Marginals: the most probable labels together (:meth:`predict`) need not be those that are
-        each more probable than not.
-        """
-        check_is_fitted(self)
-        if is_empty(X):
-            return np.empty((0, len(self.classes_)))
-        examples = self._read(X)
-        values = self.estimator_.classes_.tolist()
-        if 1 not in values:
-            return np.zeros((len(examples), len(self.classes_)))
-        marginals = np.array(self.estimator_.predict_marginals(examples))
-        found: Array = marginals[..., values.index(1)]
-        return found
+    # -- judging --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of examples all of whose labels are right (subset accuracy)."""

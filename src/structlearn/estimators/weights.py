@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..exceptions import CapabilityError
 from ..problem.parts import PartVector
 from ..structures.parts import flatten
-from .looking import Contributions
+from .array_model import Contributions
 
 __all__ = ["label_weights", "pair_weights", "weight_contributions"]
 

@@ -46,12 +46,17 @@ class Solutions:
     outputs : list
         As the structure has them.
     values : sequence of float
-        Their scores.
+        Their scores; none where the search does not tell them.
     exact : sequence of bool
-        Whether each is proven to be a best one.
+        Whether each is proven to be a best one; none where the search does not tell.
     """
 
-    def __init__(self, outputs: list[Any], values: Sequence[float], exact: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        outputs: list[Any],
+        values: Sequence[float] = (),
+        exact: Sequence[bool] = (),
+    ) -> None:
         self.outputs, self.values, self.exact = outputs, values, exact
 
 

@@ -39,7 +39,7 @@ class Model:
     def predict(self, X: Any, **reading: Any) -> Any:
         """Return the best output of each input."""
 
-        def answer(inputs: Inputs) -> list[Any]:
+        def answer(inputs: Inputs) -> Any:
             return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
 
         return self._ask(X, answer, self._no_output, reading)
@@ -200,22 +200,24 @@ class Model:
 
         def answer(inputs: Inputs) -> list[float]:
             at = self._at(temperature)
-            outputs = given
-            if outputs is None:
-                outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-            if len(outputs) != len(inputs):
-                raise ValueError(f"{len(outputs)} outputs for {len(inputs)} inputs")
-            return self._log_shares(inputs, outputs, at)
+            if given is not None and len(given) != len(inputs):
+                raise ValueError(f"{len(given)} outputs for {len(inputs)} inputs")
+            return self._log_shares(inputs, given, at)
 
         found = self._ask(X, answer, lambda: None, reading)
         if y is not None and list(map(self._is_empty, y)) != [one is None for one in found]:
             raise ValueError("an output without parts for an input with parts, or the reverse")
         return [one or 0.0 for one in found]
 
-    def _log_shares(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
-        """Return the log probability of a user's output of each input."""
+    def _log_shares(
+        self, inputs: Any, outputs: list[Any] | None, temperature: float
+    ) -> list[float]:
+        """Return the log probability of a user's output of each input; None: of the best one."""
         sums = inputs.log_partition(temperature, self.n_threads)
-        scores = self._scores_of(inputs, outputs, temperature)
+        if outputs is None:
+            scores = self._best_scores(inputs, temperature)
+        else:
+            scores = self._scores_of(inputs, outputs, temperature)
         return [
             s if s == -math.inf else min(0.0, (s - z) / temperature)
             for s, z in zip(scores, sums, strict=True)
@@ -287,12 +289,14 @@ class Model:
         )
         return self
 
-    def calibration(self, X: Any, format: str | None = None, **reading: Any) -> Reliability | None:
+    def calibration(
+        self, X: Any, y: Any = None, *, format: str | None = None, **reading: Any
+    ) -> Reliability | None:
         """Compare the confidence of predicted parts with how often these are right.
 
         Parameters
         ----------
-        X : as ``evaluate`` takes it
+        X, y : as ``score`` takes them
             With gold outputs; parts that are not known are left out.
 
         Returns
@@ -304,7 +308,7 @@ class Model:
         from ..metrics.calibration import reliability
 
         try:
-            inputs, outputs, right = self._judged(X, None, format, reading)
+            inputs, outputs, right = self._judged(X, y, format, reading)
             rows = self._confidences(inputs, outputs)
         except CapabilityError:
             return None
@@ -351,10 +355,12 @@ class Model:
 
         self._fitted()
         heaviest = self._heaviest(check_whole("n", n, 1), None if label is None else [label])
-        if label is not None and label not in heaviest:
-            raise ValueError(
-                f"the model has no label {label!r}; it has {', '.join(map(str, heaviest))}"
-            )
+        if label is not None:
+            if label not in heaviest:
+                raise ValueError(
+                    f"the model has no label {label!r}; it has {', '.join(map(str, heaviest))}"
+                )
+            heaviest = {label: heaviest[label]}
         phrase = self._phrases() if in_words else str
         rows = [
             {"label": one, "feature": phrase(name), "weight": float(weight)}
@@ -466,6 +472,11 @@ class Model:
         """
         raise AssertionError
 
+    def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
+        """Return the score of the best output of each input, as :meth:`_scores_of` does."""
+        outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+        return self._scores_of(inputs, outputs, temperature)
+
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
         raise AssertionError
@@ -511,7 +522,7 @@ class Model:
         raise AssertionError
 
     def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
-        """Return (name, weight) of the heaviest features by label."""
+        """Return (name, weight) of the heaviest features by label; of these at least, or of all."""
         raise AssertionError
 
     def _pairs(self) -> Iterable[tuple[Any, Any, float]]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Task = TypeVar("Task", bound="StoredTask")
     Content = tuple[dict[str, Any], dict[str, Tensor]]
 
-__all__ = ["Stored", "StoredModel", "StoredTask", "put_inside", "stored_temperature", "taken_out"]
+__all__ = ["Stored", "StoredModel", "StoredTask", "put_inside", "taken_out"]
 
 
 class Stored:
@@ -71,6 +71,10 @@ class Stored:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file; one that is there is replaced once the new one is whole."""
         write_container(path, *self._content())
+
+    def to_bytes(self) -> bytes:
+        """Return the content of a file, without rounding."""
+        return b"".join(bytes(piece) for piece in container_pieces(*self._content()))
 
     @classmethod
     def load(
@@ -168,8 +172,8 @@ class StoredModel(Stored):
 
     def __reduce__(self) -> Any:
         # As in a file: native objects are made again. Functions go along as they are.
-        content = b"".join(bytes(piece) for piece in container_pieces(*self._content()))
-        return _unpickle, (type(self), content, self._given()), {"precision": self.precision}
+        arguments = (type(self), self.to_bytes(), self._given())
+        return _unpickle, arguments, {"precision": self.precision}
 
 
 def _unpickle(kind: type[Model], content: bytes, given: dict[str, Any]) -> Model:
@@ -205,6 +209,10 @@ class StoredTask(Stored):
                 "model"
             )
         return self.model_
+
+    def _content(self) -> Content:
+        content: Content = self._fitted()._content()
+        return content
 
     def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
         """Write the model, all that it needs included, to one file.
@@ -272,19 +280,3 @@ def taken_out(
     names = [key for key in tensors if key.startswith(start)]
     parts = {key.removeprefix(start): tensors.pop(key) for key in names}
     return kind.from_container(name, dict(description), parts)
-
-
-def stored_temperature(training: dict[str, Any]) -> float | None:
-    """Return the temperature of a model's probabilities by what is told of its training.
-
-    That of a dev set, else 1 where a log loss was minimised; None: they are not calibrated.
-    """
-    found = training.get("temperature")
-    if found is None:
-        smooth = (training.get("learner_parameters") or {}).get("temperature")
-        return 1.0 if training.get("learner") == "crf" or smooth else None
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise ValueError(f"a temperature of {found!r}")
-    if not 0 < found < float("inf"):
-        raise ValueError(f"a temperature of {found!r}")
-    return float(found)

@@ -61,6 +61,48 @@ class Learnable:
         """Return (how much of both agrees, how much there is); None: count equal labels."""
         return None
 
+    def empty_output(self, labels: Any) -> Any:
+        """Return the output of an input without positions; None: there is no such input.
+
+        Parameters
+        ----------
+        labels : array
+            Without entries, of the type of the labels.
+        """
+        return None
+
+    @property
+    def judged_block(self) -> str | None:
+        """The block whose parts are right or wrong one by one; None: outputs are, as a whole."""
+        return self.label_block if self.has_labels or self.judges_outputs else None
+
+    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return where the parts of an output stand in :attr:`judged_block`, an array an axis.
+
+        Labels of positions, segments, arcs: in the order in which users see them.
+        """
+        return np.nonzero(self.encode(y, **scores)[self.label_block])  # type: ignore[attr-defined]
+
+    def judged(self, gold: Any, y: Any, **scores: Any) -> list[bool | None]:
+        """Tell of each part of an output (:meth:`places`) whether it is right; None: not known.
+
+        Gold labels may be None, sets, or K, which stands for those that no output has.
+        """
+        block = self.judged_block
+        if block is None:
+            return [bool(np.array_equal(gold, y))]
+        places = self.places(y, **scores)
+        counts = self.encode(y, **scores)[block]  # type: ignore[attr-defined]
+        if not self.has_labels:
+            right = self.encode(gold, **scores)[block][places] > 0  # type: ignore[attr-defined]
+            return [bool(ok) for ok in right]
+        *sites, n_labels = counts.shape
+        table = self.allowed(gold, (*sites, n_labels + 1))
+        rows = table[places[:-1]].reshape(-1, n_labels + 1)
+        return [
+            None if row.all() else bool(row[k]) for row, k in zip(rows, places[-1], strict=True)
+        ]
+
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> Any:
         """Return a structure for these examples, where a learner knows its name alone."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .constituents.parser import ConstituencyParser
     from .dependencies.parser import DependencyParser
     from .images.segmenter import ImageSegmenter
-    from .images.segmenter import Segmenter as Segmenter
     from .pipeline.pipeline import Pipeline
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
@@ -23,7 +22,6 @@ _HOMES = {
     "ImageSegmenter": "images.segmenter",
     "Pipeline": "pipeline.pipeline",
     "SegmentTagger": "segments.tagger",
-    "Segmenter": "images.segmenter",  # the former name of ImageSegmenter
     "Tagger": "tagging.tagger",
 }
 

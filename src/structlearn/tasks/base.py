@@ -1,25 +1,13 @@
-"""What taggers of tokens and taggers of segments share: parameters, reading, labelling files."""
+"""What all tasks over files share: models in files, queries, what notebooks show."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from ..estimators.declared import Parameters
-from ..exceptions import FileError
 from ..models.model import Model
 from ..models.storage import StoredTask
-from ..text.corpus import Corpus, corpus_of
-from ..text.files import read_bytes
-from ..text.layouts import Layout, as_trained, format_advice, input_format
-from ..text.sources import (
-    check_source,
-    named_file,
-    not_empty,
-    read_source,
-    with_empty,
-    with_labels,
-)
+from ..text.sources import with_empty
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -27,13 +15,13 @@ if TYPE_CHECKING:
 
     from ..models.calibration import Calibration
 
-    Task = TypeVar("Task", bound="FileTagger")
+    Task = TypeVar("Task", bound="FileTask")
 
-__all__ = ["FileTagger"]
+__all__ = ["FileTask"]
 
 
-class FileTagger(StoredTask, Model, Parameters):
-    """A learner over files, with scikit-learn's conventions for its parameters."""
+class FileTask(StoredTask, Model, Parameters):
+    """A task over files, with scikit-learn's conventions for its parameters."""
 
     features: Any
     learner: str
@@ -87,61 +75,9 @@ class FileTagger(StoredTask, Model, Parameters):
         )
         return answers
 
-    # -- reading --------------------------------------------------------------------------------
-
-    def _read_training(
-        self, train: Any, y: Any, dev: Any, format: str | None
-    ) -> tuple[Corpus, Corpus | None]:
-        """Read the corpora of a training run, which must have the same columns."""
-        corpus = not_empty(read_source(train if y is None else with_labels(train, y), format))
-        return corpus, self._read_dev(dev, corpus, format)
-
-    def _read_dev(self, dev: Any, corpus: Any, format: str | None) -> Corpus | None:
-        """Read a dev corpus, which must have the columns of the training corpus."""
-        if dev is None:
-            return None
-        held_out = not_empty(read_source(dev, format), "the dev corpus")
-        if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
-            raise FileError(
-                held_out.path or "the dev corpus",
-                f"{held_out.format} with {held_out.n_columns} columns, where the training file is "
-                f"{corpus.format} with {corpus.n_columns}",
-            )
-        return held_out
-
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         """Read what ``evaluate`` can be given several times."""
-        return self._gold_corpus(source, format)
-
-    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
-        """Read sentences that must have their labels."""
-        model = self._fitted()
-        given = not_empty(read_source(check_source(source), format))
-        corpus = self._as_trained(given)
-        if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
-            raise FileError(
-                corpus.path or "the corpus",
-                f"it has {given.n_columns} columns: the gold labels must be in column "
-                f"{model.target_numbers}",
-            )
-        return corpus
-
-    def _read_input(self, source: Any) -> Corpus:
-        """Read sentences to label: of any format, with or without labels."""
-        model = self._fitted()
-        if isinstance(source, (str, os.PathLike)):
-            path = named_file(source)
-            text = read_bytes(path)
-            format = input_format(model, path, text)
-            return self._as_trained(corpus_of(path, text, format, advice=format_advice(model)))
-        return self._as_trained(read_source(source))
-
-    def _as_trained(self, corpus: Corpus) -> Corpus:
-        """Return a corpus with the columns of the training files."""
-        try:
-            return as_trained(self._fitted(), corpus)
-        except ValueError as error:
-            raise FileError(corpus.path or "the sentences", str(error)) from None
+        return source
 
     def _repr_html_(self) -> str:
         """What notebooks show: what the model is and how it was trained."""
@@ -158,7 +94,3 @@ class FileTagger(StoredTask, Model, Parameters):
         state = "" if hasattr(self, "model_") else ", not trained"
         kind = type(self).__name__
         return f"{kind}(features={self.features!r}, learner={self.learner!r}{state})"
-
-
-def _lacks_labels(model: Any, corpus: Corpus) -> bool:
-    return Layout(model, corpus.format, corpus.n_columns).target is None

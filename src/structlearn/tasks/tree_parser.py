@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from ..checks import check_whole
 from ..meter import Meter, say
 from ..text.files import written_text
-from .base import FileTagger
+from .base import FileTask
 from .parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeParser"]
 
 
-class _Hooks(FileTagger):
+class _Hooks(FileTask):
     """What a parser brings."""
 
     #: Parameters that are whole numbers, with the least and the most;

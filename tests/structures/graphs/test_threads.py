@@ -430,7 +430,7 @@ def test_an_example_without_cliques_may_come_first():
     X[0] = {**X[0], "cliques": [], "clique": np.ones((0, 1))}
     model = StructuredSVM(Graph(), submodular=True, solver="one-slack", max_iter=2).fit(X, y)
     assert len(model.predict(X)) == 4
-    batch = [model._problem_for(X).scores(i, model._weights) for i in range(4)]
+    batch = [model._inputs(X).problem.scores(i, model._weights) for i in range(4)]
     columns = {name: [one[name] for one in batch] for name in batch[0]}
     together = Graph().argmax(**columns)
     for one, labels in zip(batch, together, strict=True):

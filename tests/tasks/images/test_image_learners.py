@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-import structlearn.tasks
 from structlearn.estimators import checkpoint
 from structlearn.estimators.learner_names import LEARNERS
 from structlearn.exceptions import InexactInferenceWarning
@@ -167,7 +166,3 @@ def test_perceptron_weighs_images_by_their_classes(monkeypatch):
 def test_parameters_of_other_learners(learner, given):
     with pytest.raises(ValueError, match=f"{given} is for learner|{given} is a parameter of"):
         ImageSegmenter(learner, **{given: 1.0}).fit(shapes(1))
-
-
-def test_the_former_name():
-    assert structlearn.tasks.Segmenter is ImageSegmenter

@@ -54,7 +54,7 @@ def test_two_classes_are_cut_exactly():
         potts_down=strength[across:].reshape(height - 1, width),
     )
     assert solution.exact
-    found = model.segment(image)
+    (found,) = model.segment_all([image])
     np.testing.assert_array_equal(found, solution.output)
 
 

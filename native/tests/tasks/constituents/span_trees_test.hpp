@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/queries.hpp"
 #include "problem/problem.hpp"
+#include "tasks/constituents/span_reader.hpp"
 #include "tasks/constituents/span_scorer.hpp"
 #include "tasks/constituents/span_trees.hpp"
 #include "tests/check.hpp"
@@ -112,6 +114,53 @@ inline double score_by_features(const slt::TreeInput& input, const slt::TreeSize
   return total;
 }
 
+// Every query of a model against all trees with their scores, as rows of the structure.
+inline void test_span_queries(const slt::SpanModel& model, const slt::SpanScorer& scorer,
+                              std::size_t e, const std::map<sl::Output, double>& listed) {
+  slt::SpanReader reader(model, scorer);
+  const sl::Scored& scored = reader.scores(e, sl::Purpose::kSums);
+  sl::Output best;
+  const double most = sl::best(reader, scored, best).value;
+  std::map<sl::Output, double> score;
+  for (const auto& [y, s] : listed) {
+    sl::Output row = y;
+    reader.to_model(row);
+    score[row] = s;
+    CHECK_NEAR(sl::score(reader, scored, row), s, 1e-10);
+    CHECK(reader.to_structure(row) && row == y);
+  }
+  CHECK(score.size() == listed.size() && score.count(best) == 1);
+  for (const auto& [s, y] : sl::kbest(reader, scored, 9)) CHECK_NEAR(s, score[y], 1e-10);
+  for (sl::Output wrong : {sl::Output{0, 1, 0}, {0, 9, 1}, {0, 1, 3}, {0, 1, -1}, {-1, 1, 1}}) {
+    CHECK(!reader.to_structure(wrong));
+  }
+  for (const double eps : {0.3, 1.0, 3.0}) {
+    double sum = 0.0;
+    for (const auto& [y, s] : score) sum += std::exp((s - most) / eps);
+    std::vector<double> p;
+    CHECK_NEAR(sl::marginals(reader, scored, eps, p), most + eps * std::log(sum), 1e-9);
+    std::vector<double> expected(p.size(), 0.0);
+    double nats = 0.0;
+    for (const auto& [y, s] : score) {
+      const double share = std::exp((s - most) / eps) / sum;
+      nats -= share * std::log(share);
+      for (const sl::Part& part : reader.parts(y)) expected[reader.find(part)] += share;
+    }
+    for (std::size_t q = 0; q < p.size(); ++q) {
+      CHECK_NEAR(p[q], expected[q], 1e-9);
+      CHECK(reader.find(reader.part(q / 2, q % 2)) == q);
+    }
+    CHECK_NEAR(sl::entropy(reader, scored, eps), nats, 1e-8);
+    const auto certain = sl::certainties(reader, scored, best, p);
+    const auto parts = reader.parts(best);
+    CHECK(certain.size() == parts.size());
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      CHECK_NEAR(certain[k], expected[reader.find(parts[k])], 1e-9);
+    }
+    for (const sl::Output& y : sl::sample(reader, scored, eps, 20, 1)) CHECK(score.count(y) == 1);
+  }
+}
+
 inline void test_span_trees(int nameless) {
   {  // tags the other way round are another feature of a split
     const auto input = tree_input({"a", "b", "a", "b"}, {"D", "N", "D", "N"});
@@ -152,7 +201,9 @@ inline void test_span_trees(int nameless) {
   const auto index = slt::feature_rows(keys);
   const slt::SpanScorer scorer(sizes, index, inputs);
   std::vector<double> w(scorer.weights());
-  for (double& x : w) x = normal(random);
+  std::vector<float> narrow(w.size());
+  for (std::size_t q = 0; q < w.size(); ++q) w[q] = narrow[q] = static_cast<float>(normal(random));
+  const slt::SpanModel model{sizes, index, narrow, {{}, {0}, {1, 0}}, 2};
 
   for (std::size_t e = 0; e < words.size(); ++e) {
     context = "sentence " + std::to_string(e);
@@ -234,6 +285,7 @@ inline void test_span_trees(int nameless) {
       CHECK_NEAR(ranked[r].first, listed[ranked[r].second], 1e-11);
       CHECK(r == 0 || ranked[r].first <= ranked[r - 1].first + 1e-12);
     }
+    test_span_queries(model, scorer, e, listed);
     // Sums, at a temperature so low that exponentials of whole tables underflow too.
     for (const double eps : {1.0, 0.5, 0.004}) {
       context = "sentence " + std::to_string(e) + ", eps " + std::to_string(eps);

@@ -63,7 +63,6 @@ class StoredEstimator(Stored):
         path : str or path
             The file; one that is there is replaced once the new one is whole.
         """
-        check_is_fitted(self)
         writer = Writer(_KINDS)
         description = self._described(writer)
         if writer.left_out:
@@ -75,8 +74,13 @@ class StoredEstimator(Stored):
             )
         write_container(path, description, writer.tensors)
 
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        writer = Writer(_KINDS)
+        return self._described(writer), writer.tensors
+
     def _described(self, writer: Writer) -> dict[str, Any]:
         """Return the description of a fitted estimator; its arrays are the writer's."""
+        check_is_fitted(self)
         self._check_parameters()
         parameters = _parameters(self, writer)
         try:

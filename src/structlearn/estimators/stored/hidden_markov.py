@@ -17,6 +17,7 @@ from ..emissions import GaussianEmissions, Moments
 from ..observations import TokenReader, VectorReader
 from ..word_emissions import CategoricalEmissions, WordCounts
 from .frames import checked_columns, read_classes, whole_number, write_classes
+from .models import write_calibration
 
 __all__ = ["read_emissions", "read_labels", "write_hmm"]
 
@@ -30,6 +31,7 @@ def write_hmm(hmm: Any, writer: Writer) -> dict[str, Any]:
         "blocks": hmm._blocks,
         "transition": hmm.transition_,
         "emissions": _emissions(hmm),
+        "calibration": write_calibration(hmm),
     }
     return {"labels": write_classes(hmm.classes_, writer), **writer.value(learned)}
 

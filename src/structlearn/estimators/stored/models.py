@@ -9,11 +9,12 @@ import numpy as np
 
 from ...io.arrays import checked_numbers
 from ...learners.online import OnlineState
+from ...models.calibration import Calibration
 from ...models.values import Reader, Writer
 from ..preparation import Frame
 from .frames import read_frame, write_frame
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["read_calibration", "read_model", "write_calibration", "write_model"]
 
 
 def write_model(model: Any, writer: Writer) -> dict[str, Any]:
@@ -26,11 +27,10 @@ def write_model(model: Any, writer: Writer) -> dict[str, Any]:
         "objective": model.objective_,
         "gap": model.duality_gap_,
         "online": online if isinstance(online, OnlineState) else None,
+        "calibration": write_calibration(model),
     }
     if hasattr(model, "class_count_"):
         training["class_count_"] = model.class_count_.tolist()
-    if hasattr(model, "temperature_"):
-        training["temperature_"] = float(model.temperature_)
     for name in ("solver_", "approximate_"):
         if hasattr(model, name):
             training[name] = getattr(model, name)
@@ -68,9 +68,7 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     told = {name: training[name] for name in ("solver_", "approximate_") if name in training}
     if not all(value is None or isinstance(value, str) for value in told.values()):
         raise ValueError("a solver without a name")
-    temperature = _number(training.get("temperature_"))
-    if temperature is not None and not 0 < temperature < math.inf:
-        raise ValueError(f"a temperature of {temperature}")
+    calibration = read_calibration(training["calibration"])
     counts = training.get("class_count_")
     if counts is not None:
         counts = [float(n) for n in counts]
@@ -79,12 +77,21 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     model._hold(frame, weights, history, objective, gap)
     if counts is not None:
         model.class_count_ = np.array(counts, dtype=np.float64)
-    if temperature is not None:
-        model.temperature_ = float(temperature)
+    model._keep_calibration(calibration)
     if online is not None:
         model._online = online
     for name, value in told.items():
         setattr(model, name, value)
+
+
+def write_calibration(model: Any) -> dict[str, Any] | None:
+    """Return what a dev set said of a model's probabilities; None: none was asked."""
+    return None if model.calibration_ is None else model.calibration_.as_dict()
+
+
+def read_calibration(d: Any) -> Calibration | None:
+    """Return what :func:`write_calibration` has given."""
+    return None if d is None else Calibration.from_dict(d)
 
 
 def _number(value: Any) -> float | None:

@@ -116,6 +116,10 @@ class Chain(NativeStructure, BeamSearch):
         j = self._transition_order(name)
         return (max(length - j, 0),) + (n_labels,) * (j + 1)
 
+    def empty_output(self, labels: Any) -> Any:
+        """Return no labels."""
+        return labels
+
     def _windows(self, y: npt.NDArray[np.int64], j: int) -> tuple[npt.NDArray[np.int64], ...]:
         """Return the labels of the windows of order j, oldest first, one array per place."""
         n = max(len(y) - j, 0)

@@ -140,6 +140,10 @@ class SemiMarkov(NativeStructure):
         """Return the segments with the labels that their first positions have."""
         return labels_at(read_segments(y), labels)
 
+    def empty_output(self, labels: Any) -> list[Segment]:
+        """Return no segments."""
+        return []
+
     def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
         """Return the cost of each segment: the sum over the positions it covers."""
         segment = np.zeros(np.shape(scores["segment"]))

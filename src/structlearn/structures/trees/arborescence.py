@@ -228,6 +228,12 @@ class Arborescence(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
+    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return the arcs of words 1..n: heads, words and, where there are some, labels."""
+        heads, *labels = _pair(y) if self.labelled else (y,)
+        words = np.arange(1, len(heads) + 1)
+        return (read_heads(heads), words, *(np.asarray(one, dtype=np.int64) for one in labels))
+
     def _is_batch(self, arguments: Mapping[str, Any]) -> bool:
         arc = arguments.get("arc")
         if not isinstance(arc, (list, tuple)) or len(arc) == 0:

@@ -191,6 +191,11 @@ class Constituency(NativeStructure):
             labels[place] = label
         return labels
 
+    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return begins, ends and labels of the spans: those that have a label."""
+        spans = np.array(read_spans(y), dtype=np.int64).reshape(-1, 3)
+        return tuple(spans.T)
+
     def relabel(self, y: Any, labels: Any) -> list[LabelledSpan]:
         """Return the spans with the labels of their places."""
         spans = read_spans(y)

@@ -39,7 +39,9 @@ class ConstituencyParser(TreeParser):
     bracketed strings. Sentences to parse are files of trees, of which the words are read, or plain
     text with a sentence on each line; in a list, words or pairs (word, tag), strings, or trees.
     Marginals are P(a node with this label covers this span), by (begin, end, label), from sums over
-    all trees by inside–outside. Files are written with one tree on each line.
+    all trees by inside–outside. A sentence that the grammar of ``learner="pcfg"`` does not derive
+    has a flat tree of probability 0, no marginals, and the entropy 0. Files are written with one
+    tree on each line.
 
     Parameters
     ----------
@@ -179,6 +181,16 @@ class ConstituencyParser(TreeParser):
         rows = [self._fitted().output(tree) for tree in outputs]
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
+
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        model = self._fitted()
+        begin, end, label = part
+        if model.grammar is not None:
+            return super()._places_of(inputs, i, part)
+        chains = [k for k, chain in enumerate(model.labels) if label in chain]
+        if not chains or not 0 <= begin < end <= len(inputs.source[i][0]):
+            raise ValueError(f"the model has no span {part!r}")
+        return [(begin, end, k) for k in chains]
 
     def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
         chains = self._fitted().chains

@@ -243,6 +243,13 @@ class DependencyParser(TreeParser):
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
 
+    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        head, word = part
+        n = len(inputs.source.upos[i])
+        if not (0 <= head <= n and 1 <= word <= n):
+            raise ValueError(f"the sentence has no arc from {head} to {word}")
+        return [(word, head, -1)]  # with any relation
+
     def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
         return self._gold_parts(self._fitted().arcs(output))
 

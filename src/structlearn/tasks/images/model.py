@@ -14,10 +14,12 @@ from ...features.pixels import Basis, PixelFeatures
 from ...io.arrays import array_of, checked_array, tensor_of
 from ...io.container import Tensor
 from ...io.masks import MaskCoding
+from ...models.scored_inputs import ScoredInputs
 from ...models.storage import StoredModel
+from ...models.temperature import Tempered
 from .sites import Sites
 
-__all__ = ["NO_SUMS", "SegmenterModel", "in_parallel", "one_blas_thread"]
+__all__ = ["NO_SUMS", "ImageInputs", "SegmenterModel", "in_parallel", "one_blas_thread"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
@@ -25,7 +27,10 @@ Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Why losses and predictions with probabilities are refused.
+#: Images whose scores are worked out at once, times the threads.
+_CHUNK = 4
+
+#: Why losses with probabilities are refused.
 NO_SUMS = (
     "the sum over all segmentations of an image has no fast algorithm. What works: learner='crf', "
     "by pseudo-likelihood, and learners with temperature 0"
@@ -64,7 +69,7 @@ def in_parallel(
         return list(pool.map(work, items))
 
 
-class SegmenterModel(StoredModel):
+class SegmenterModel(Tempered, StoredModel):
     """All that labelling needs.
 
     Attributes
@@ -88,9 +93,6 @@ class SegmenterModel(StoredModel):
 
     task = "segmenter"
     called = "a segmenter"
-
-    #: No probabilities to calibrate.
-    temperature = None
 
     def __init__(
         self,
@@ -141,33 +143,24 @@ class SegmenterModel(StoredModel):
         """Return the pixels, or superpixels, of an image."""
         return make_sites(image, self.contrast, self.n_superpixels)
 
-    def segment(self, image: Floats, *, neighbours: bool = True, threads: int = 1) -> Integers:
-        """Return the (H, W) class numbers of an image.
+    def inputs(
+        self, images: Sequence[Floats], *, neighbours: bool = True, threads: int = 1
+    ) -> ImageInputs:
+        """Return images as the queries of a model see them.
 
         Parameters
         ----------
         neighbours : bool
-            False: the classes by the model of single pixels.
+            False: the classes of single pixels, by the model of these.
         """
-        if not neighbours:
-            labels: Integers = self.scores(image, self.alone, threads).argmax(axis=1)
-            return labels.reshape(image.shape[:2])
-        scores = self.scores(image, self.label, threads)
-        sites = self.sites(image)
-        best = sites.best(np.asarray(sites.gather(scores), np.float64), sites.pairs @ self.pair)
-        return sites.spread(best)
+        return ImageInputs(self, images, neighbours, threads)
 
     def segment_all(
         self, images: Sequence[Floats], *, neighbours: bool = True, threads: int = 1
     ) -> list[Integers]:
-        """Return the class numbers of images, which are shared out among the threads."""
-        inner = threads if len(images) == 1 else 1
-        with one_blas_thread():
-            return in_parallel(
-                lambda image: self.segment(image, neighbours=neighbours, threads=inner),
-                images,
-                threads,
-            )
+        """Return the (H, W) class numbers of images."""
+        inputs = self.inputs(images, neighbours=neighbours, threads=threads)
+        return [inputs.spread(i, y) for i, y in enumerate(inputs.solve(threads).outputs)]
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -206,7 +199,7 @@ class SegmenterModel(StoredModel):
             raise ValueError(f"scales are from 0 to 64 pixels, got {scales}")
         if type(d["superpixels"]) is not int or d["superpixels"] < 0:
             raise ValueError("superpixels must be a whole number of at least 0")
-        return cls(
+        made = cls(
             coding=MaskCoding.from_json(d["classes"]),
             features=PixelFeatures(scales, bool(d["place"])),
             basis=Basis(arrays["mean"], arrays["deviation"], arrays["knots"]),
@@ -217,6 +210,51 @@ class SegmenterModel(StoredModel):
             n_superpixels=d["superpixels"],
             training=dict(d["training"]),
         )
+        _ = made.temperature  # refuses what makes no sense
+        return made
+
+
+class ImageInputs(ScoredInputs):
+    """Images with the scores of their sites: pixels on a grid, or superpixels on a graph."""
+
+    def __init__(
+        self, model: SegmenterModel, images: Sequence[Floats], neighbours: bool, threads: int
+    ) -> None:
+        self._model, self._sites = model, dict[int, Sites]()
+        inner = threads if len(images) == 1 else 1
+
+        def score_image(i: int) -> dict[str, Any]:
+            image = images[i]
+            if not neighbours:
+                label = model.scores(image, model.alone, inner)
+                return {"label": label.reshape(*image.shape[:2], -1)}
+            label = model.scores(image, model.label, inner)
+            sites = self.sites(i)
+            return sites.scores(
+                np.asarray(sites.gather(label), np.float64), sites.pairs @ model.pair
+            )
+
+        def score(part: range) -> list[dict[str, Any]]:
+            with one_blas_thread():
+                return in_parallel(score_image, part, threads)
+
+        self._regions = neighbours and bool(model.n_superpixels)
+        structure = Sites.structure(len(model.coding.names), regions=self._regions)
+        super().__init__(structure, score, len(images), images, _CHUNK * threads)
+
+    def sites(self, i: int) -> Sites:
+        """Return what is labelled in an image, and its neighbours."""
+        if i not in self._sites:
+            self._sites[i] = self._model.sites(self.source[i])
+        return self._sites[i]
+
+    def spread(self, i: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what the structure has for an image, such as labels, by pixels."""
+        return self.sites(i).spread(values) if self._regions else values
+
+    def gather(self, i: int, gold: Integers, n_classes: int) -> Integers:
+        """Return (H, W) classes, −1 where not known, as the structure has them: the majority's."""
+        return self.sites(i).majority(gold.ravel(), n_classes) if self._regions else gold
 
 
 def make_sites(image: Floats, contrast: Contrast, n_superpixels: int) -> Sites:

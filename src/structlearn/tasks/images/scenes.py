@@ -53,11 +53,8 @@ class Scene:
         if sites.regions is not None:
             expanded = basis.expand(self.base(features))
             self._rows = np.asarray(sites.gather(expanded), dtype=np.float32)
-            keys = sites.regions[self.known] * n_classes + self.gold[self.known]
-            counted = np.bincount(keys, minlength=sites.n_sites * n_classes)
-            self.counts = counted.reshape(sites.n_sites, n_classes).astype(np.float64)
-            majority = self.counts.argmax(axis=1)
-            self.site_gold = np.where(self.counts.sum(axis=1) > 0, majority, -1)
+            self.counts = sites.class_counts(self.gold, n_classes).astype(np.float64)
+            self.site_gold = sites.majority(self.gold, n_classes)
         self.site_known = self.site_gold >= 0
 
     def _chunks(self, at: Integers | None) -> Iterator[tuple[slice, Array]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -16,21 +17,21 @@ from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
 from ...io.image_folders import find_images, output_files, read_examples, read_images
 from ...io.images import png_bytes, read_image
-from ...io.masks import read_names
+from ...io.masks import mask_of_array, read_names
 from ...metrics.overlap import Overlap, compare
 from ...printing import joined_lines
 from ...text.files import replaced
-from ..base import FileTagger
+from ..base import FileTask
 from ..parameters import LearnerParameters
-from .model import NO_SUMS, SegmenterModel
+from .model import NO_SUMS, ImageInputs, SegmenterModel
 
-__all__ = ["ImageSegmenter", "Segmenter"]
+__all__ = ["ImageSegmenter"]
 
 #: Images that are labelled before they are written, times the threads.
 _CHUNK = 4
 
 
-class ImageSegmenter(LearnerParameters, FileTagger):
+class ImageSegmenter(LearnerParameters, FileTask):
     """Gives every pixel of an image a class; learns from images with masks.
 
     A pixel is scored by its colour and its surroundings at some scales, bent piecewise linearly;
@@ -192,7 +193,9 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, neighbours: bool = True) -> list[npt.NDArray[np.uint8]]:
+    def predict(  # type: ignore[override]
+        self, X: Any, *, neighbours: bool = True
+    ) -> list[npt.NDArray[np.uint8]]:
         """Return the masks of images, written as the training masks are.
 
         Parameters
@@ -206,26 +209,63 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         -------
         list of (H, W) arrays of values, or of (H, W, 3) arrays of colours
         """
-        model: SegmenterModel = self._fitted()
-        images = read_images(X)
-        found = model.segment_all(images, neighbours=neighbours, threads=self.n_threads)
-        return [model.coding.decode(labels) for labels in found]
+        masks: list[npt.NDArray[np.uint8]] = super().predict(X, neighbours=neighbours)
+        return masks
 
-    def predict_kbest(self, X: Any, n: int = 5) -> NoReturn:
+    def predict_kbest(self, X: Any, n: int = 5, **reading: Any) -> NoReturn:
         """Raise: the n best segmentations of an image have no fast algorithm."""
         raise CapabilityError(
             "the n best segmentations of an image have no fast algorithm. What works: predict, "
             "which returns the best one"
         )
 
-    def predict_marginals(self, X: Any) -> NoReturn:
-        """Raise: probabilities of pixels need sums over all segmentations of an image."""
-        raise CapabilityError(
-            "probabilities of pixels need the sum over all segmentations of an image, which has "
-            "no fast algorithm. What works: predict, which returns the best segmentation"
-        )
+    def _inputs(self, X: Any, neighbours: bool = True) -> ImageInputs:  # type: ignore[override]
+        model: SegmenterModel = self._fitted()
+        return model.inputs(read_images(X), neighbours=neighbours, threads=self.n_threads)
 
-    def label_files(
+    def _ask(
+        self,
+        X: Any,
+        answer: Callable[[Any], list[Any]],
+        empty: Callable[[], Any],
+        reading: dict[str, Any],
+    ) -> list[Any]:
+        return answer(self._inputs(X, **reading))  # there are no images without pixels
+
+    def _named(self, inputs: Any, i: int, output: Any) -> npt.NDArray[np.uint8]:
+        mask: npt.NDArray[np.uint8] = self._fitted().coding.decode(inputs.spread(i, output))
+        return mask
+
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> npt.NDArray[np.float64]:
+        """Return the (H, W, K) probabilities of the classes of pixels."""
+        p: npt.NDArray[np.float64] = inputs.spread(i, parts["label"])
+        return p
+
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        model: SegmenterModel = self._fitted()
+        masks = [mask_of_array(mask, f"mask {i}") for i, mask in enumerate(outputs)]
+        classes = list(map(model.coding.encode, masks))
+        sites = [inputs.gather(i, one, len(self.classes_)) for i, one in enumerate(classes)]
+        scores = inputs.open_scores(sites, temperature)
+        for i, one in enumerate(classes):  # all pixels of a superpixel have one class
+            if (inputs.spread(i, sites[i]) != one)[one >= 0].any():
+                scores[i] = -math.inf
+        return list(scores)
+
+    def _judged(
+        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+    ) -> tuple[ImageInputs, list[Any], list[list[bool | None]]]:
+        model: SegmenterModel = self._fitted()
+        examples = read_examples(X, y)
+        inputs = model.inputs([e.image for e in examples], threads=self.n_threads)
+        inputs.check_sums()
+        outputs = inputs.solve(self.n_threads).outputs
+        gold = model.coding.encode_judges([e.mask for e in examples])
+        n_classes = len(model.coding.names) + 1  # one for those that were never seen
+        sites = [inputs.gather(i, classes, n_classes) for i, classes in enumerate(gold)]
+        return inputs, outputs, inputs.judged(sites, outputs)
+
+    def label_file(
         self,
         source: str | os.PathLike[str],
         output: Any,
@@ -279,28 +319,20 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
         return class_weights(self._fitted(), n, labels)
 
-    def _gold_source(self, source: Any, format: str | None = None) -> Any:
-        return source
-
     def _pairs(self) -> list[tuple[str, str, float]]:
         """Return what unequal neighbours lose by each feature of pairs of pixels."""
         from .inspection import pair_weights
 
         return [("(unequal)", name, w) for name, w in pair_weights(self._fitted())]
 
-    def _ask_each(
-        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
-    ) -> list[Any]:
-        self._fitted()
-        return answer(X)  # there are no images without pixels
-
-    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         from .decisions import explain
 
-        model: SegmenterModel = self._fitted()
-        images = read_images(X)
-        found = model.segment_all(images, threads=self.n_threads)
-        return [explain(model, *one) for one in zip(images, found, strict=True)]
+        outputs = inputs.solve(self.n_threads).outputs
+        return [
+            explain(self._fitted(), inputs.source[i], inputs.spread(i, y))
+            for i, y in enumerate(outputs)
+        ]
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -360,10 +392,6 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"{type(self).__name__}(learner={self.learner!r}{state})"
-
-
-#: The former name, for one release more.
-Segmenter = ImageSegmenter
 
 
 def _write(path: str, content: bytes) -> None:

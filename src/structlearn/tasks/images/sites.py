@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -53,26 +55,31 @@ class Sites:
             self.sizes = np.bincount(self.regions, minlength=self.n_sites).astype(np.float32)
             self.ends, self.pairs = _merged(ends, pairs, self.n_sites)
 
-    def best(self, label: Array, strength: Array) -> Integers:
-        """Return the labels with the highest score Σ label − Σ strength·[unequal].
-
-        Exact for two labels (one minimum cut), otherwise by α-expansion.
-        """
-        n_labels = label.shape[1]
+    @staticmethod
+    def structure(n_labels: int, *, regions: bool) -> Grid | Graph:
+        """Return the structure: exact for two labels (one minimum cut), else by α-expansion."""
         method = "cut" if n_labels <= 2 else "expansion"
-        if self.regions is None:
-            height, width = self.shape
-            across = height * (width - 1)
-            found = Grid().argmax(
-                method=method,
-                label=label.reshape(height, width, n_labels),
-                potts_right=strength[:across].reshape(height, width - 1),
-                potts_down=strength[across:].reshape(height - 1, width),
-            )
-            labels: Integers = np.asarray(found).ravel()
-            return labels
-        table = -strength[:, np.newaxis, np.newaxis] * (1.0 - np.eye(n_labels))
-        return np.asarray(Graph(self.ends).argmax(method=method, label=label, edge=table))
+        return Graph(method=method) if regions else Grid(method)
+
+    def scores(self, label: Array, strength: Array) -> dict[str, Any]:
+        """Return the arguments of the structure, for the score Σ label − Σ strength·[unequal]."""
+        n_labels = label.shape[1]
+        if self.regions is not None:
+            table = -strength[:, np.newaxis, np.newaxis] * (1.0 - np.eye(n_labels))
+            return {"label": label, "edge": table, "edges": self.ends}
+        height, width = self.shape
+        across = height * (width - 1)
+        return {
+            "label": label.reshape(height, width, n_labels),
+            "potts_right": strength[:across].reshape(height, width - 1),
+            "potts_down": strength[across:].reshape(height - 1, width),
+        }
+
+    def best(self, label: Array, strength: Array) -> Integers:
+        """Return the labels of the highest score."""
+        structure = self.structure(label.shape[1], regions=self.regions is not None)
+        labels: Integers = np.asarray(structure.argmax(**self.scores(label, strength))).ravel()
+        return labels
 
     def parts(self, labels: Integers, n_labels: int) -> tuple[npt.NDArray[np.uint32], Array]:
         """Return the parts of a labelling with their counts.
@@ -95,10 +102,25 @@ class Sites:
         )
         return summed.reshape(self.n_sites, *values.shape[1:]).astype(values.dtype)
 
-    def spread(self, labels: Integers) -> Integers:
-        """Return the labels of sites as an (H, W) array of pixels."""
-        full = labels if self.regions is None else labels[self.regions]
-        return full.reshape(self.shape)
+    def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return (n_sites, ...) values, such as labels, as an (H, W, ...) array of pixels."""
+        full = values if self.regions is None else values[self.regions]
+        return full.reshape(*self.shape, *values.shape[1:])
+
+    def class_counts(self, gold: Integers, n_classes: int) -> Integers:
+        """Return the (n_sites, K) numbers of pixels of each class, −1 being none."""
+        known = gold >= 0
+        at = np.arange(gold.size) if self.regions is None else self.regions
+        keys = at[known] * n_classes + gold[known]
+        counts: Integers = np.bincount(keys, minlength=self.n_sites * n_classes)
+        return counts.reshape(self.n_sites, n_classes)
+
+    def majority(self, gold: Integers, n_classes: int) -> Integers:
+        """Return the most frequent class of each site; −1 where none is known."""
+        if self.regions is None:
+            return gold
+        counts = self.class_counts(gold, n_classes)
+        return np.where(counts.any(axis=1), counts.argmax(axis=1), -1)
 
 
 def _merged(ends: Integers, pairs: Floats, n_sites: int) -> tuple[Integers, Floats]:

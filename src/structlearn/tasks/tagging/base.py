@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...checks import check_number, check_whole
 from ...estimators.declared import parameter
-from ...exceptions import CapabilityError
+from ...exceptions import CapabilityError, FileError
 from ...meter import Meter
 from ...text.answers import check_labels
-from ...text.corpus import column_names
-from ...text.files import pieces, written_text
+from ...text.corpus import Corpus, column_names, corpus_of
+from ...text.files import pieces, read_bytes, written_text
 from ...text.labelling import has_labels, label_converted, label_pieces, piece_size
-from ...text.layouts import has_place, input_format
-from ...text.sources import with_labels
-from ..base import FileTagger
+from ...text.layouts import Layout, as_trained, format_advice, has_place, input_format
+from ...text.sources import check_source, named_file, not_empty, read_source, with_labels
+from ..base import FileTask
 from ..parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
     from ...text.codecs import Codec
-    from ...text.corpus import Corpus
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
 __all__ = ["LabelTagger"]
 
 
-class LabelTagger(LearnerParameters, FileTagger):
+class LabelTagger(LearnerParameters, FileTask):
     """Learns labels from a column file or a CoNLL-U file, and writes them.
 
     A subclass says how it learns (``_fitting``), and what labels a file natively (``_labeller``).
@@ -137,6 +136,62 @@ class LabelTagger(LearnerParameters, FileTagger):
     def _held_by(model: Any) -> dict[str, Any]:
         target = model.target_numbers if model.further else model.target + 1
         return {"features": model.templates, "target": target}
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _read_training(
+        self, train: Any, y: Any, dev: Any, format: str | None
+    ) -> tuple[Corpus, Corpus | None]:
+        """Read the corpora of a training run, which must have the same columns."""
+        corpus = not_empty(read_source(train if y is None else with_labels(train, y), format))
+        return corpus, self._read_dev(dev, corpus, format)
+
+    def _read_dev(self, dev: Any, corpus: Any, format: str | None) -> Corpus | None:
+        """Read a dev corpus, which must have the columns of the training corpus."""
+        if dev is None:
+            return None
+        held_out = not_empty(read_source(dev, format), "the dev corpus")
+        if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
+            raise FileError(
+                held_out.path or "the dev corpus",
+                f"{held_out.format} with {held_out.n_columns} columns, where the training file is "
+                f"{corpus.format} with {corpus.n_columns}",
+            )
+        return held_out
+
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        """Read what ``evaluate`` can be given several times."""
+        return self._gold_corpus(source, format)
+
+    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
+        """Read sentences that must have their labels."""
+        model = self._fitted()
+        given = not_empty(read_source(check_source(source), format))
+        corpus = self._as_trained(given)
+        if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
+            raise FileError(
+                corpus.path or "the corpus",
+                f"it has {given.n_columns} columns: the gold labels must be in column "
+                f"{model.target_numbers}",
+            )
+        return corpus
+
+    def _read_input(self, source: Any) -> Corpus:
+        """Read sentences to label: of any format, with or without labels."""
+        model = self._fitted()
+        if isinstance(source, (str, os.PathLike)):
+            path = named_file(source)
+            text = read_bytes(path)
+            format = input_format(model, path, text)
+            return self._as_trained(corpus_of(path, text, format, advice=format_advice(model)))
+        return self._as_trained(read_source(source))
+
+    def _as_trained(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with the columns of the training files."""
+        try:
+            return as_trained(self._fitted(), corpus)
+        except ValueError as error:
+            raise FileError(corpus.path or "the sentences", str(error)) from None
 
     # -- labelling ------------------------------------------------------------------------------
 
@@ -359,3 +414,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
         found = Comparison(self, X, format)
         return found.text(confidence=confidence, confusions=confusions, against=against)
+
+
+def _lacks_labels(model: Any, corpus: Corpus) -> bool:
+    return Layout(model, corpus.format, corpus.n_columns).target is None

@@ -1,0 +1,384 @@
+"""A model over arrays and lists of features: how X is read, and how outputs are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..features.encoder import is_empty
+from ..models.calibration import Calibration
+from ..models.model import Model
+from ..models.scored_inputs import ScoredInputs
+from ..problem.gold import GoldOutputs
+from ..structures.base import Structure
+from .columns import Columns, read_labels
+from .outputs import as_outputs, check_sample_weight, read_outputs, reread
+from .stored.files import StoredEstimator
+
+__all__ = ["ArrayModel", "Contributions", "heaviest"]
+
+Vector = npt.NDArray[np.float64]
+#: From the number of an example, its scores and the difference of two outputs' parts to what each
+#: named thing adds to the difference of their scores.
+Contributions = Callable[[int, dict[str, Any], dict[str, Vector]], dict[str, float]]
+
+
+class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
+    """A fitted estimator: a structure over examples that it scores.
+
+    A subclass gives ``_inputs``, ``_sites``, ``_label_weights`` and ``_pair_weights``.
+    """
+
+    structure_: Structure
+    classes_: npt.NDArray[Any]
+    calibration_: Calibration | None = None
+    #: Names of the columns of each block whose features came with names.
+    _columns: Columns
+
+    @property
+    def _is_multiclass(self) -> bool:
+        """Whether each example is one site with one label, by the parameters."""
+        structure = getattr(self, "structure", None)
+        if isinstance(structure, str):
+            return structure == "multiclass"
+        return isinstance(structure, Structure) and structure.single_site
+
+    def _hold_columns(self, columns: Columns, label: str, n_features: int | None) -> None:
+        """Keep what is known of the columns of X: their names, and the number of the labels'."""
+        for name in ("feature_names_in_", "n_features_in_", "calibration_"):  # of the fit before
+            self.__dict__.pop(name, None)
+        self._columns = columns
+        if label in columns:
+            self.feature_names_in_ = columns[label]
+        if n_features is not None:
+            self.n_features_in_ = n_features
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self)
+        return self
+
+    def _keep_calibration(self, calibration: Calibration | None) -> None:
+        self.calibration_ = calibration
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _inputs(self, X: Any, **reading: Any) -> ScoredInputs:
+        """Return the examples of X, checked against what fit has seen."""
+        raise AssertionError
+
+    def _sites(self, inputs: ScoredInputs) -> list[int]:
+        """Return the number of labelled sites of each example."""
+        raise AssertionError
+
+    def _ask(
+        self,
+        X: Any,
+        answer: Callable[[Any], list[Any]],
+        empty: Callable[[], Any],
+        reading: dict[str, Any],
+    ) -> list[Any]:
+        self._fitted()
+        rest, gaps = self._without_empty(X)
+        answers = [] if is_empty(rest) else answer(self._inputs(rest, **reading))
+        for i in gaps:
+            answers.insert(i, empty())
+        return answers
+
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        """Return X without sequences that have no positions, and the places of those."""
+        X = reread(X)
+        if self._no_output() is None or not isinstance(X, (list, tuple)):
+            return X, []
+        block = self.structure_.label_block
+        gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
+        left_out = set(gaps)
+        return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
+
+    def _read_outputs(self, inputs: ScoredInputs, y: Any, *, unseen: bool = False) -> GoldOutputs:
+        if self.structure_.single_site:
+            y = read_labels(self, y)
+        return read_outputs(self.structure_, y, self.classes_, self._sites(inputs), unseen=unseen)
+
+    def _judged(
+        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+    ) -> tuple[ScoredInputs, list[Any], list[list[bool | None]]]:
+        self._fitted()
+        rest, gaps = self._without_empty(X)
+        if gaps:
+            left_out = set(gaps)
+            y = [one for i, one in enumerate(as_outputs(y)) if i not in left_out]
+        inputs = self._inputs(rest, **reading)
+        gold = self._read_outputs(inputs, y, unseen=True).outputs
+        outputs = inputs.solve(self.n_threads).outputs
+        return inputs, outputs, inputs.judged(list(gold), outputs)
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def _name(self, output: Any) -> Any:
+        """Return an output with the labels' own names."""
+        if not self.structure_.has_labels:
+            return output
+        structure = self.structure_
+        return structure.relabel(output, self.classes_[structure.labels_of(output)])
+
+    def _named(self, inputs: Any, i: int, output: Any) -> Any:
+        return self._name(output)
+
+    def _all_named(self, inputs: Any, outputs: list[Any]) -> Any:
+        if self.structure_.single_site:
+            return self.classes_[np.array(outputs, dtype=np.int64)]
+        return list(map(self._name, outputs))
+
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[str, Vector]:
+        return parts  # type: ignore[no-any-return]
+
+    def _no_output(self) -> Any:
+        return self.structure_.empty_output(self.classes_[:0])
+
+    def _no_parts(self) -> dict[str, Vector]:
+        blocks = self.structure_.blocks(len(self.classes_))
+        return {name: np.empty((0, *b.inner, *b.outcomes)) for name, b in blocks.items()}
+
+    def _is_empty(self, output: Any) -> bool:
+        return self._no_output() is not None and len(output) == 0
+
+    # -- answers in the shapes of scikit-learn ---------------------------------------------------
+
+    def predict(self, X: Any) -> Any:  # type: ignore[override]
+        """Return the best output of each example.
+
+        Returns
+        -------
+        list of outputs
+            With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
+            and an empty one for a sequence without positions.
+        """
+        found = super().predict(X)
+        return found if len(found) else self._all_named(None, [])
+
+    def predict_marginals(  # type: ignore[override]
+        self, X: Any, *, temperature: float | None = None, block: str | None = "label"
+    ) -> list[Any]:
+        """Return the probability of each part of each example.
+
+        Parameters
+        ----------
+        temperature : float, optional
+            Of the distribution P(output) ∝ exp(score / temperature). By default that of the model
+            (:attr:`temperature_`), with a warning if it has none.
+        block : str or None, default="label"
+            The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
+            a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
+            ``classes_``. None: a dictionary of all blocks.
+        """
+        parts = super().predict_marginals(X, temperature=temperature)
+        if block is None or not parts:
+            return parts
+        name = self.structure_.label_block if block == "label" else block
+        return [p[name] for p in parts]
+
+    def predict_proba(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, temperature: float | None = None
+    ) -> Any:
+        """Return the probability of an output.
+
+        Parameters
+        ----------
+        y : list of outputs, optional
+            The outputs asked about; default the predicted ones. Where labels are None or sets, the
+            probability is that of all outputs which they allow.
+
+        Returns
+        -------
+        array of shape (n,)
+            exp((score(y) − log Z)/ε). For multiclass without ``y``: the (n, K) probabilities.
+        """
+        self._fitted()
+        if y is None and self.structure_.single_site:
+            p = self.predict_marginals(X, temperature=temperature)
+            return np.array(p).reshape(-1, len(self.classes_))
+        return np.array(super().predict_proba(X, y, temperature=temperature), dtype=np.float64)
+
+    def _log_probabilities(
+        self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
+    ) -> list[float]:
+        self._fitted()
+        if y is not None:
+            y = as_outputs(read_labels(self, y) if self.structure_.single_site else y)
+            if y and is_empty(X):
+                self._inputs(X)  # says that X is empty
+        return super()._log_probabilities(X, y, temperature, reading)
+
+    def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
+        scores: list[float] = inputs.score(inputs.solve(self.n_threads).outputs)
+        return scores
+
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        given = list(self._read_outputs(inputs, outputs).outputs)
+        scores: list[float] = inputs.open_scores(given, temperature)
+        return scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of labels that are predicted right.
+
+        For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
+
+        Unknown labels, None, are left out; where y has a set of labels, any of them is right. A
+        label that was not seen in training is never predicted, so it counts as wrong.
+        """
+        self._fitted()
+        inputs = self._inputs(reread(X))
+        gold = self._read_outputs(inputs, y, unseen=True)
+        predicted = inputs.solve(self.n_threads).outputs
+        given = check_sample_weight(sample_weight, len(predicted))
+        weights = np.ones(len(predicted)) if given is None else given
+        right = total = 0.0
+        for i, output in enumerate(predicted):
+            counted = self.structure_.agreement(gold.outputs[i], output)
+            if counted is not None:
+                right += weights[i] * counted[0]
+                total += weights[i] * counted[1]
+                continue
+            if not self.structure_.has_labels:
+                right += weights[i] * float(np.array_equal(output, gold.outputs[i]))
+                total += weights[i]
+                continue
+            known = gold.labels[gold.ptr[i] : gold.ptr[i + 1]] != -1
+            found = np.asarray(self.structure_.labels_of(output))
+            right += weights[i] * float((gold.permits(i, found) & known).sum())
+            total += weights[i] * float(known.sum())
+        if total == 0:
+            raise ValueError("score needs at least one known label in y")
+        return float(right / total)
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    #: Whether negative weights speak against a label; logarithms of probabilities do not.
+    _two_sided = True
+
+    def _label_weights(self) -> tuple[Vector, Sequence[str]]:
+        """Return the (K, d) weights of features for labels, and the names of the features."""
+        raise AssertionError
+
+    def _pair_weights(self) -> dict[str, Vector]:
+        """Return the weights of "start", "end" and "transition" (pairs), those that there are."""
+        raise AssertionError
+
+    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
+        weights, names = self._label_weights()
+        classes = self.classes_.tolist() if self.structure_.has_labels else [None]
+        return {
+            label: heaviest(row, names, n, two_sided=self._two_sided)
+            for label, row in zip(classes, weights, strict=True)
+        }
+
+    def _pairs(self) -> Any:
+        blocks = self._pair_weights()
+        if not blocks:
+            return super()._pairs()
+        labels = self.classes_.tolist()
+        rows = []
+        for k, after in enumerate(labels if "start" in blocks else ()):
+            rows.append(("(start)", after, float(blocks["start"][k])))
+        for j, before in enumerate(labels):
+            for k, after in enumerate(labels if "transition" in blocks else ()):
+                rows.append((before, after, float(blocks["transition"][j, k])))
+        for k, before in enumerate(labels if "end" in blocks else ()):
+            rows.append((before, "(end)", float(blocks["end"][k])))
+        return rows
+
+    def _contributions(self, inputs: Any) -> Contributions:
+        """Return what takes the difference of two outputs apart.
+
+        Here by part: the score of a label at a position, of a pair of labels.
+        """
+        names = list(map(str, self.classes_))
+        blocks = self.structure_.blocks(len(names))
+
+        def contributions(i: int, scores: dict[str, Any], parts: dict[str, Vector]) -> Any:
+            found: dict[str, float] = {}
+            for block, difference in parts.items():
+                for place in map(tuple, np.argwhere(difference)):
+                    sites = difference.ndim - len(blocks[block].outcomes)
+                    labels = " ".join(names[k] for k in place[sites:])
+                    where = "".join(f" at {t}" for t in place[:sites])
+                    score = float(np.asarray(scores[block])[place] * difference[place])
+                    found[f"{block} {labels}{where}"] = score
+            return found
+
+        return contributions
+
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
+        """Return what decided, by position where outputs are labels of positions."""
+        structure, contributions = self.structure_, self._contributions(inputs)
+        outputs = inputs.solve(self.n_threads).outputs
+        rows = zip(inputs.scores(), outputs, inputs.rivals(outputs), strict=True)
+        decisions: list[list[dict[str, Any]]] = []
+        for i, (scores, best, rivals) in enumerate(rows):
+            mine, score = structure.encode(best, **scores), structure.score(best, **scores)
+            decisions.append([])
+            for position, rival in rivals:
+                theirs = structure.encode(rival, **scores)
+                parts = {name: np.asarray(mine[name] - theirs[name], float) for name in mine}
+                named = contributions(i, scores, parts)
+                ranked = sorted(named.items(), key=lambda part: (-abs(part[1]), part[0]))
+                label, runner_up = self._name(best), self._name(rival)
+                if position is not None:
+                    label, runner_up = (
+                        self.classes_[structure.labels_of(y)[position]].item()
+                        for y in (best, rival)
+                    )
+                decisions[-1].append(
+                    {
+                        "position": position,
+                        "label": label,
+                        "runner_up": runner_up,
+                        "margin": float(score - structure.score(rival, **scores)),
+                        "contributions": [part for part in ranked if part[1]],
+                    }
+                )
+        return decisions
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        # A classifier only where y is one label an example: splitters then stratify by it.
+        if self._is_multiclass:
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        else:
+            tags.input_tags.two_d_array = False  # a list of examples, each with rows of its own
+        return tags
+
+
+def heaviest(
+    weights: Vector, names: Sequence[str], n: int, *, two_sided: bool = True
+) -> list[tuple[str, float]]:
+    """Return (name, weight) of the n largest weights of a label that are not 0.
+
+    Parameters
+    ----------
+    two_sided : bool
+        By their absolute values.
+    """
+    finite = np.where(np.isfinite(weights), weights, 0.0)
+    order = np.argsort(-(np.abs(finite) if two_sided else weights), kind="stable")[:n]
+    return [(names[j], float(finite[j])) for j in order.tolist() if finite[j]]
+
+
+def _has_no_rows(example: Any, block: str) -> bool:
+    """Tell whether an example has no positions; where it has blocks, that of the labels tells."""
+    if isinstance(example, Mapping) and not hasattr(example, "shape"):  # some matrices are mappings
+        example = example.get(block)
+    if isinstance(example, (list, tuple)):
+        return not example
+    shape: tuple[int, ...] = getattr(example, "shape", None) or ()
+    return len(shape) in (2, 3) and shape[0] == 0  # three axes: segments by start and length
