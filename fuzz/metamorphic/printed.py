@@ -167,15 +167,13 @@ def confidence_in_explanations(variant: Variant, rng: Rng) -> None:
 
 @relation("confidence of trees", both(named("parser")), claim="to 1e-9")
 def confidence_of_trees(variant: Variant, rng: Rng) -> None:
-    """Probabilities that trees carry are the marginals and `predict_proba`."""
+    """Probabilities that trees carry are those of the marginals and `predict_proba`."""
     model, X = variant.model(rng), variant.subject.inputs(rng, 1)
-    if not model.model_.has_temperature:
-        return
     (words,) = model.predict_marginals(X, least=0.0)
     tree = model.predict(X, probabilities=True)[0]
-    if rng.random() < 0.5:
-        tree = model.predict_kbest(X, n=3, probabilities=True)[0][-1][1]
     arcs = [p.get(arc, 0.0) for p, arc in zip(words, tree, strict=True)]
+    if model.calibration_ is not None:
+        arcs = list(map(model.calibration_.confidence, arcs))
     demand_same("probabilities of arcs", arcs, list(tree.probabilities), ROUNDING)
     (p,) = model.predict_proba(X, [list(tree)])
     demand_same("probability", p, tree.probability, ROUNDING)
