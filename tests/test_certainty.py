@@ -11,7 +11,13 @@ from scipy.optimize import minimize_scalar
 
 from structlearn import cli, load
 from structlearn.datasets import make_treebank
-from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import (
+    CRF,
+    HMM,
+    MultiLabelClassifier,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from structlearn.metrics import reliability
 from structlearn.structures import Arborescence
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
@@ -60,8 +66,8 @@ def test_expected_calibration_error_is_that_of_its_definition():
 
 @pytest.mark.parametrize("kind", [StructuredPerceptron, StructuredSVM])
 def test_learners_without_a_log_loss_say_that_they_are_not_calibrated(kind):
-    model = kind().fit(*noisy(60, 0))
-    X, y = noisy(60, 1)
+    model = kind(random_state=0).fit(*noisy(60, 0))
+    X, y = noisy(1500, 1)
     for ask in (model.predict_marginals, model.predict_proba):
         with pytest.warns(UserWarning, match="not calibrated"):
             ask(X)
@@ -82,21 +88,44 @@ def test_a_conditional_random_field_is_calibrated_from_the_start(recwarn):
     assert not recwarn.list
 
 
-def test_calibration_finds_the_temperature_of_the_least_log_loss(tmp_path):
-    model = StructuredPerceptron().fit(*noisy(60, 0))
+def test_calibration_finds_the_temperature_of_the_least_surprise(tmp_path):
+    """By which of the predicted labels are right; those that are not known are left out."""
+    model = StructuredPerceptron(random_state=0).fit(*noisy(60, 0))
     X, y = noisy(80, 1)
+    y = [[None, {"a", "z"}, "z", *row[3:]] for row in y]
+    right = np.array([
+        [ok == p or (isinstance(ok, set) and p in ok) for ok, p in zip(row[1:], z[1:], strict=True)]
+        for row, z in zip(y, model.predict(X), strict=True)
+    ])  # fmt: skip
 
-    def log_loss(exponent):
-        return -np.log(model.predict_proba(X, y, temperature=2.0**exponent)).sum()
+    def surprise(exponent):
+        p = np.array(model.predict_marginals(X, temperature=2.0**exponent)).max(axis=2)[:, 1:]
+        return -np.log(np.maximum(np.where(right, p, 1 - p), 1 / (right.size + 2))).sum()
 
-    best = minimize_scalar(log_loss, bounds=(-4, 12), method="bounded")
+    best = minimize_scalar(surprise, bounds=(-4, 12), method="bounded", options={"xatol": 1e-3})
     model.calibrate(X, y)
-    assert math.log2(model.temperature_) == pytest.approx(best.x, abs=0.02)
+    assert model.calibration_.n_parts == right.size
+    assert surprise(math.log2(model.temperature_)) == pytest.approx(best.fun, rel=1e-3)
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
-    assert again.temperature_ == model.temperature_
+    assert again.calibration_.as_dict() == model.calibration_.as_dict()
+    assert again.confidence(X) == model.confidence(X)
     model.fit(*noisy(60, 0))
-    assert not hasattr(model, "temperature_")
+    assert (model.calibration_, model.temperature_) == (None, None)
+
+
+@pytest.mark.parametrize("kind", ["hidden Markov model", "several labels"])
+def test_calibrations_are_stored(kind, tmp_path):
+    X, y = noisy(60, 0)
+    model = HMM()
+    if kind == "several labels":
+        X = np.random.default_rng(0).normal(size=(60, 3))
+        y, model = (X > 0).astype(int), MultiLabelClassifier()
+    model.fit(X, y).calibrate(X, y)
+    assert model.temperature_ == 1.0  # of a log loss: it stays
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").calibration_.as_dict() == model.calibration_.as_dict()
+    assert model.calibration(X, y).n == np.size(y)
 
 
 # -- tasks ----------------------------------------------------------------------------------------

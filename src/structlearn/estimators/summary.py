@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..models.temperature import certainty_fact
 from ..printing import escape
 
 __all__ = ["facts_html", "summary_html"]
@@ -81,7 +82,9 @@ def _facts(estimator: Any) -> str:
         gap = getattr(estimator, "duality_gap_", None)
         proven = "" if gap is None else f", proven within {gap:.3g} of the optimum"
         rows.append(("objective", f"{objective:.6g}{proven}"))
-    if not getattr(estimator, "calibrated_", True):
+    if estimator.calibration_ is not None:
+        rows.append(("probabilities", certainty_fact(None, estimator.calibration_)))
+    elif not estimator.calibrated_:
         rows.append(("probabilities", "not calibrated: calibrate(X, y) on held-out examples"))
     return _table(rows)
 

@@ -9,7 +9,7 @@ import pytest
 from structlearn.estimators.learner_names import LEARNERS
 from structlearn.exceptions import CapabilityError, FileError, InexactInferenceWarning
 from structlearn.features.pixel_pairs import Contrast
-from structlearn.structures import Grid
+from structlearn.structures import Exhaustive, Grid
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.model import SegmenterModel
 from structlearn.tasks.images.sites import Sites
@@ -226,3 +226,26 @@ def test_folders_and_arrays_agree(tmp_path):
     by_array = ImageSegmenter("crf").fit(pairs)
     np.testing.assert_array_equal(by_folder.model_.label, by_array.model_.label)
     np.testing.assert_array_equal(by_folder.predict(tmp_path)[1], by_array.predict(pairs[1][0])[0])
+
+
+@pytest.mark.parametrize("superpixels", [0, 4])
+def test_small_images_have_probabilities(superpixels):
+    """Those of the list of all segmentations; of superpixels, which have one class each."""
+    if superpixels:
+        pytest.importorskip("skimage")
+    pairs = [(image[:3, :3], mask[:3, :3]) for image, mask in shapes(3, 2)]
+    pairs = [(image, np.arange(9).reshape(3, 3) % 2 * 255) for image, _ in pairs]
+    segmenter = ImageSegmenter("crf", superpixels=superpixels, void=None).fit(pairs)
+    images, masks = [image for image, _ in pairs], [mask for _, mask in pairs]
+    assert segmenter.temperature_ == 1.0
+    for i, p in enumerate(segmenter.predict_marginals(images)):
+        inputs = segmenter._inputs(images[i : i + 1])
+        (scores,) = inputs.scores()
+        expected = Exhaustive(inputs.structure).marginals(**scores)["label"]
+        np.testing.assert_allclose(p, inputs.spread(0, expected), atol=1e-9)
+    predicted = segmenter.predict(images)
+    assert segmenter.predict_proba(images, predicted) == segmenter.predict_proba(images)
+    if superpixels:
+        assert (np.array(segmenter.predict_proba(images, masks)) == 0).any()
+    segmenter.calibrate(images, masks)
+    assert segmenter.calibration_.n_parts == sum(map(len, segmenter.confidence(images)))
