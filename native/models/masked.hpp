@@ -44,6 +44,7 @@ class MaskedReader final : public Reader {
     return reader_->part(site, outcome);
   }
   std::size_t find(const Part& part) const override { return reader_->find(part); }
+  std::span<const std::int32_t> name_of() const override { return reader_->name_of(); }
   bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
     return reader_->alike(site, a, b);
   }

@@ -67,6 +67,8 @@ class Reader {
   }
   // Outcomes of a site that are written alike are one to users: their probabilities add up.
   virtual bool alike(std::size_t /* site */, std::size_t a, std::size_t b) const { return a == b; }
+  // The name of each label, by which labels are written; empty: each has its own.
+  virtual std::span<const std::int32_t> name_of() const { return {}; }
 
   Workspace workspace;
 };

@@ -79,10 +79,6 @@ def test_a_forbidden_part_is_gone_at_a_price(demos, model):
         assert part not in parts(other, step)
     assert other["price"] == pytest.approx(found["best"]["score"] - other["best"]["score"])
     assert other["price"] > 0
-    if model == "demo constituency":  # the others never make outputs with forbidden parts
-        ranks = range(len(found["steps"]))
-        better = next((k for k in ranks if part not in parts(found, k)), len(ranks))
-        assert min(other["passed"], len(ranks)) == better > 0
 
 
 @pytest.mark.parametrize("model", DEMOS)

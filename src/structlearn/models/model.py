@@ -434,6 +434,8 @@ class Model:
     @property
     def n_threads(self) -> int:
         """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
+        if type(self.n_jobs) is int and self.n_jobs == 1:
+            return 1  # of short sentences the rest would be felt
         from ..threads import n_threads
 
         return n_threads(self.n_jobs)
