@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import warnings
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 
-__all__ = ["n_threads", "warn_of_one_thread"]
+__all__ = ["n_threads", "one_blas_thread", "warn_of_one_thread"]
 
 #: More than machines have.
 _MOST_THREADS = 1024
@@ -26,6 +30,25 @@ def n_threads(n_jobs: int | None) -> int:
         return min(int(n_jobs), _MOST_THREADS)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (cores or 1) + 1 + int(n_jobs))
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Keep products of matrices on the calling thread: their sums depend on how they are cut."""
+    limits: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(
+        limits=1, user_api="blas"
+    )
+    return limits
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> Any:
+    """Return the libraries of this process; to find them takes as long as a small fit.
+
+    They are looked for again where modules have been imported since, which may bring some.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def warn_of_one_thread(
