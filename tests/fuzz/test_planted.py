@@ -1,0 +1,29 @@
+"""Bugs planted in the library, one for each relation: the relation reports them."""
+
+import pytest
+from fuzz.metamorphic import catalogue
+from fuzz.metamorphic.relation import RELATIONS, run
+
+from tests.fuzz.planted_fits import FITS
+from tests.fuzz.planted_models import MODELS
+from tests.fuzz.planted_scores import SCORES
+from tests.fuzz.planted_structures import STRUCTURES
+from tests.fuzz.planted_tensors import TENSORS
+from tests.fuzz.planting import plant
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+BUGS = (*STRUCTURES, *FITS, *MODELS, *SCORES, *TENSORS)
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.relation)
+def test_a_planted_bug_is_found(bug, monkeypatch):
+    if bug.relation not in RELATIONS:
+        pytest.skip(f"{', '.join(catalogue.MISSING.values())} is not installed")
+    relation = RELATIONS[bug.relation]
+    # Without the bug it holds; models that are only asked are fitted here.
+    right = run(relation, bug.draws, only=bug.subjects)
+    assert right.findings == [] and right.draws.total() == bug.draws
+    plant(monkeypatch, bug)
+    found = run(relation, bug.draws, only=bug.subjects).findings
+    assert any("Error at " not in line for line in found), found  # another answer, not a crash
