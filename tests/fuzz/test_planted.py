@@ -23,7 +23,8 @@ def test_a_planted_bug_is_found(bug, monkeypatch):
     relation = RELATIONS[bug.relation]
     # Without the bug it holds; models that are only asked are fitted here.
     right = run(relation, bug.draws, only=bug.subjects)
-    assert right.findings == [] and right.draws.total() == bug.draws
+    assert right.findings == []
+    assert right.draws.total() == bug.draws
     plant(monkeypatch, bug)
     found = run(relation, bug.draws, only=bug.subjects).findings
     assert any("Error at " not in line for line in found), found  # another answer, not a crash

@@ -11,7 +11,8 @@ from structlearn.structures import threads
 
 def widths():
     """Return the numbers of threads of the BLAS libraries."""
-    return {one["num_threads"] for one in ThreadpoolController().info() if one["user_api"] == "blas"}
+    found = ThreadpoolController().select(user_api="blas").info()
+    return {one["num_threads"] for one in found}
 
 
 @pytest.mark.skipif(not widths(), reason="there is no BLAS whose threads can be counted")
