@@ -4,6 +4,7 @@ import pytest
 from fuzz.metamorphic import catalogue
 from fuzz.metamorphic.relation import RELATIONS, run
 
+from tests.fuzz.planted_files import FILES
 from tests.fuzz.planted_fits import FITS
 from tests.fuzz.planted_models import MODELS
 from tests.fuzz.planted_scores import SCORES
@@ -13,7 +14,11 @@ from tests.fuzz.planting import plant
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-BUGS = (*STRUCTURES, *FITS, *MODELS, *SCORES, *TENSORS)
+BUGS = (*STRUCTURES, *FITS, *MODELS, *SCORES, *TENSORS, *FILES)
+
+
+def test_every_relation_has_a_bug_to_find():
+    assert set(RELATIONS) <= {bug.relation for bug in BUGS}
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.relation)
