@@ -88,7 +88,7 @@ def difference(one: Any, other: Any, tolerance: float = 0.0, at: str = "") -> st
 
 def demand_same(question: str, one: Any, other: Any, tolerance: float = 0.0) -> None:
     """Raise `Different` unless two plain answers to a question are the same."""
-    if repr(one) == repr(other):  # which tells types and all bits, and takes a tenth of the time
+    if repr(one) == repr(other):  # shows types and every bit, in a tenth of the time
         return
     if (reason := difference(one, other, tolerance)) is not None:
         raise Different(f"{question}: {reason[:400]}")

@@ -23,8 +23,8 @@ Rng = np.random.Generator
 BITS = "bit for bit"
 #: A campaign ends after this many findings that are not alike.
 MOST_FINDINGS = 20
-#: Subjects solved by branch and bound, which takes as long as tens of others: others are drawn in
-#: their place nine times in ten.
+#: Subjects solved by branch and bound. A draw of one takes as long as tens of others, so that nine
+#: draws in ten go to another subject.
 SLOW = frozenset({
     "programs", "constraints", "estimator, program", "estimator, constraints",
     "estimator, weighted bytes",

@@ -227,7 +227,7 @@ std::uint32_t copies_of(double weight) {
 
 std::vector<std::uint64_t> Corpus::fingerprints() const {
   std::vector<std::uint64_t> prints(sentences());
-  // Words are in the first column, in CoNLL-U in the second; where they are not kept, what follows.
+  // Words are in column 0, in CoNLL-U in column 1; use the next column if they were not kept.
   std::size_t words = format_ == Format::kConllu ? 1 : 0;
   while (words + 1 < columns_.size() && columns_[words].cell.empty()) ++words;
   for (std::size_t s = 0; s < sentences(); ++s) {

@@ -1,4 +1,4 @@
-"""Bugs of files and names: models that are saved, sentences that are read and written."""
+"""Planted bugs in saving and loading models, reading and writing sentences, and names."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def _rounded(model):
 
 
 def _warmer(pipeline):
-    """Return a pipeline one of whose models has another temperature."""
+    """Change the temperature of one of a pipeline's models."""
     pipeline.model_.parts["upos"].temperature = 2.0
     return pipeline
 
@@ -36,7 +36,7 @@ def _one_more(name):
 
 
 def _at_other_scale(right):
-    """Return rounded tables whose scale is a little too large."""
+    """Store rounded weights with a scale that is 10 % too large."""
 
     def pack(*args, **options):
         tensors, kept = right(*args, **options)
@@ -49,7 +49,7 @@ def _at_other_scale(right):
 
 
 def _other_pieces(change):
-    """Return what labels a file, and reads other pieces of it."""
+    """Make a bug that changes the pieces of a file before they are labelled."""
 
     def wrong(right):
         def label(*args, **options):
@@ -62,7 +62,7 @@ def _other_pieces(change):
 
 
 def _plain(value):
-    """Return strings, however deep they are in lists, without what few encodings have."""
+    """Replace non-ASCII characters in nested lists of strings."""
     if isinstance(value, str):
         return value.encode("ascii", "replace").decode()
     return [_plain(one) for one in value]

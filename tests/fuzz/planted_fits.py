@@ -1,4 +1,4 @@
-"""Bugs of learning: weights, orders, passes, solvers, shards."""
+"""Planted bugs in training: weights, order of examples, passes, solvers, shards."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ DENSE = ("sequences",)
 
 
 def _fit(change):
-    """Return a `fit` that reads other examples or weights; ``change`` returns all three."""
+    """Make a bug in `fit`: ``change`` maps (estimator, X, y, weights) to (X, y, weights)."""
 
     def wrong(right):
         def fit(self, X, y=None, sample_weight=None, **options):
@@ -44,13 +44,13 @@ def _without_last(self, X, y, weights):
 
 
 def _turned_on_threads(self, X, y, weights):
-    """Rows in another order where there are several threads."""
+    """Reverse the examples if there are several threads."""
     step = -1 if (self.n_jobs or 1) > 1 else 1
     return X[::step], None if y is None else y[::step], weights
 
 
 def _with(**options):
-    """Return a `fit` of an estimator with other parameters, which it then forgets."""
+    """Make a bug in `fit`: it runs with other parameters."""
 
     def wrong(right):
         def fit(self, *args, **others):
@@ -67,7 +67,7 @@ def _with(**options):
 
 
 def _filled(self, X, y, weights):
-    """Labels that are not known, taken for the first one that is."""
+    """Replace unknown labels by the first known one."""
     known = next(k for row in y for k in row if k is not None)
     return X, [[known if k is None else k for k in row] for row in y], weights
 

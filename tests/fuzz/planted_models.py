@@ -1,4 +1,4 @@
-"""Bugs of fitted models: batches, probabilities and where they are shown, images, running text."""
+"""Planted bugs in fitted models: batches, probabilities, evaluation, images, running text."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ CONVEX = ("tagger, convex",)
 
 
 def _of_several(change):
-    """Return what is wrong where there are several answers."""
+    """Make a bug that changes the answers if there are several."""
     return after(lambda found: change(found) if len(found) > 1 else found)
 
 
@@ -22,7 +22,7 @@ def _next(found):
 
 
 def _at_one(right):
-    """Forget the temperature that calibration has found."""
+    """Ignore the calibrated temperature."""
 
     def wrong(self, *args, **options):
         before, self.model_.temperature = self.model_.temperature, 1.0

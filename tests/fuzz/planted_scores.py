@@ -1,4 +1,4 @@
-"""Bugs of what scores a prediction: tokens, chunks, trees, annotated texts, masks."""
+"""Planted bugs in metrics: tokens, chunks, trees, annotated texts, masks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Bugs of structures, their losses and the search in graphs."""
+"""Planted bugs in structures, losses and graph search."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ CHAIN = ("chains of order 1",)
 
 
 def _turned(scores, names=("transition", "edge", "right"), ndim=(2, 3)):
-    """Return scores with the two labels of a pair in each other's place."""
+    """Transpose the tables of label pairs."""
     return {
         k: np.swapaxes(v, -1, -2) if k in names and np.ndim(v) in ndim else v
         for k, v in scores.items()
@@ -32,7 +32,7 @@ def _turned_parts(found):
 
 
 def _unweighted(parts):
-    """Return parts that were divided by a number of positions."""
+    """Halve the expected counts of shared transitions."""
     value, p = parts
     return value, {k: v / 2 if k == "transition" and v.ndim == 2 else v for k, v in p.items()}
 

@@ -1,4 +1,4 @@
-"""Bugs of tensors: padding, rows of a batch, masks, values, gradients, transforms."""
+"""Planted bugs in tensors: padding, batches, masks, values, gradients, transforms."""
 
 import math
 
@@ -11,7 +11,7 @@ CHAIN = ("chain",)
 
 
 def _values(change):
-    """Return `values` that are wrong: ``change`` sees values, parts and lengths."""
+    """Make a bug in `values`: ``change`` maps (value, parts, lengths) to (value, parts)."""
 
     def wrong(right):
         def values(kind, scores, lengths, temperature):

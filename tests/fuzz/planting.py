@@ -1,4 +1,4 @@
-"""How a bug is planted: which relation is to find it, where it is, and what is wrong."""
+"""Planting bugs in the library, to see whether the metamorphic relations report them."""
 
 import functools
 import importlib
@@ -9,20 +9,20 @@ __all__ = ["Bug", "after", "given", "plant"]
 
 
 class Bug(NamedTuple):
-    """A bug that a relation must find.
+    """A bug, and the relation that must find it.
 
     Attributes
     ----------
     relation : str
         The name of the relation.
     place : str
-        "module:name" of the function or method that is wrong.
+        The function or method to replace, as "module:name".
     wrong : callable
-        The right function -> the wrong one.
+        Maps the original function to its wrong replacement.
     draws : int
-        In how many draws it must be found.
+        Number of draws in which the relation must find the bug.
     subjects : tuple of str
-        Whose draws these are; empty: those of all subjects.
+        Subjects to draw from; all of them if empty.
     """
 
     relation: str
@@ -33,12 +33,12 @@ class Bug(NamedTuple):
 
 
 def after(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what is wrong where a result is changed."""
+    """Make a bug that changes the result."""
     return lambda right: lambda *args, **options: change(right(*args, **options))
 
 
 def given(**options: Any) -> Callable[[Any], Any]:
-    """Return what is wrong where options that are given are others; those of None are lost."""
+    """Make a bug that overrides keyword arguments, if given; a value of None drops them."""
 
     def wrong(right: Any) -> Any:
         def changed(*args: Any, **found: Any) -> Any:
@@ -54,7 +54,7 @@ def given(**options: Any) -> Callable[[Any], Any]:
 
 
 def plant(monkeypatch: Any, bug: Bug) -> None:
-    """Put the bug into the library."""
+    """Replace a function of the library by its wrong version."""
     module, _, path = bug.place.partition(":")
     *holders, name = path.split(".")
     target = functools.reduce(getattr, holders, importlib.import_module(module))

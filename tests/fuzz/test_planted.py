@@ -1,4 +1,4 @@
-"""Bugs planted in the library, one for each relation: the relation reports them."""
+"""Each metamorphic relation reports a bug that is planted in the library for it."""
 
 import pytest
 from fuzz.metamorphic import catalogue
@@ -26,10 +26,10 @@ def test_a_planted_bug_is_found(bug, monkeypatch):
     if bug.relation not in RELATIONS:
         pytest.skip(f"{', '.join(catalogue.MISSING.values())} is not installed")
     relation = RELATIONS[bug.relation]
-    # Without the bug it holds; models that are only asked are fitted here.
+    # The relation holds without the bug; this run also fits the cached models.
     right = run(relation, bug.draws, only=bug.subjects)
     assert right.findings == []
     assert right.draws.total() == bug.draws
     plant(monkeypatch, bug)
     found = run(relation, bug.draws, only=bug.subjects).findings
-    assert any("Error at " not in line for line in found), found  # another answer, not a crash
+    assert any("Error at " not in line for line in found), found  # a difference, not a crash

@@ -1,4 +1,4 @@
-"""Products of matrices stay on one thread while a model is fitted, whatever was imported when."""
+"""`one_blas_thread` limits every BLAS library, including those imported later."""
 
 import sys
 import types

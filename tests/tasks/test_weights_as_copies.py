@@ -247,7 +247,7 @@ def test_hidden_markov(rare):
 
 
 def test_copies_are_copies_whatever_stands_in_columns_that_nobody_reads():
-    """Neighbours of the same words are in one fold: their notes make no lexicon another one."""
+    """Adjacent sentences with the same words share a fold, so lexica ignore other columns."""
     rng = np.random.default_rng(4)
     texts = [[(str(w), str(rng.choice(list("NV")))) for w in rng.choice(list("abcdefgh"), size=3)]
              for _ in range(7)]  # fmt: skip

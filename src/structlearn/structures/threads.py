@@ -33,7 +33,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep products of matrices on the calling thread: their sums depend on how they are cut."""
+    """Limit BLAS to one thread, so that sums do not depend on the number of threads."""
     limits: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(
         limits=1, user_api="blas"
     )
@@ -42,9 +42,9 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 @functools.lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> Any:
-    """Return the libraries of this process; to find them takes as long as a small fit.
+    """Return a controller of the BLAS libraries loaded so far.
 
-    They are looked for again where modules have been imported since, which may bring some.
+    The search takes as long as a small fit, so it is repeated only after further imports.
     """
     from threadpoolctl import ThreadpoolController
 
