@@ -127,11 +127,12 @@ def confidence_in_files(variant: Variant, rng: Rng) -> None:
     marginals = model.predict_marginals(X) if options.get("marginals") else None
     expected = []
     for s, row in enumerate(_confidences(model, X)):
+        alone = model.predict_marginals([X[s]])[0] if nbest > 1 else []
         for t, (label, p) in enumerate(row):
             cells = [ranked[s][0][1][t] if nbest > 1 else label]
             cells += [ranked[s][k][1][t] if k < len(ranked[s]) else "-" for k in range(1, nbest)]
             if nbest > 1:
-                p = model.predict_marginals([X[s]])[0][t][cells[0]]
+                p = alone[t][cells[0]]
             cells.append(f"{p:.4f}")
             if marginals is not None:
                 shown = sorted(marginals[s][t].items(), key=lambda one: -one[1])
