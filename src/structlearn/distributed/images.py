@@ -13,9 +13,9 @@ from ..features.pixels import PixelFeatures
 from ..io.image_folders import Example, example_pairs, read_examples
 from ..io.masks import MaskCoding, RawMask
 from ..problem import Problem
-from ..threads import one_blas_thread
 from ..tasks.images.fitting import ImageFitting, pixel_features
 from ..tasks.images.gallery import Gallery
+from ..threads import one_blas_thread
 from .corpora import by_shard, present_weights
 from .crew import Crew, Held
 from .problem import ShardedProblem
