@@ -166,23 +166,28 @@ def test_parsers_of_dependencies_are_calibrated_on_a_dev_set(tmp_path):
     trees = conllu(BANK)
     plain = DependencyParser(**DEPENDENCIES).fit(trees[:60])
     parser = DependencyParser(**DEPENDENCIES).fit(trees[:60], dev=trees[60:120])
-    assert not plain.calibrated
-    assert parser.calibrated
+    assert not plain.calibrated_
+    assert parser.calibration_.n_parts == sum(map(len, trees[60:120]))
+    assert parser.predict(trees[120:180]) == plain.predict(trees[120:180])
     found = parser.calibration(trees[120:180])
     assert found.n == sum(map(len, trees[120:180]))
-    T = parser.model_.temperature
-    (sums,) = parser._sums(trees[120:121], None)
-    dense = sums.dense()
+    assert found.error < plain.calibration(trees[120:180]).error
+    T, n = parser.temperature_, len(trees[120])
+    inputs = parser._inputs(trees[120:121])
+    ((_, arcs, width, data),) = inputs.core.scores(0)
+    scores = np.frombuffer(data).reshape(arcs, width)
+    dense = np.full((n + 1, n + 1, width), -np.inf)
+    for j, (word, head, label, _) in enumerate(inputs.marginals(1.0)[0]):
+        dense[head, word, label] = scores[j // width, j % width]
     p = Arborescence().marginals(arc=dense / T)["arc"]
     got = parser.predict_marginals(trees[120:121], least=0.0)[0]
     for m, word in enumerate(got, 1):
         for (head, name), value in word.items():
-            assert value == pytest.approx(p[head, m, sums.names.index(name)], abs=1e-9)
+            assert value == pytest.approx(p[head, m, parser.classes_.index(name)], abs=1e-9)
     parser.save(tmp_path / "model")
-    assert load(tmp_path / "model").model_.temperature == T
-    assert DependencyParser(**{**DEPENDENCIES, "order": 2}).fit(trees[:30]).calibration(
-        trees[:9]
-    ) is None  # fmt: skip
+    assert load(tmp_path / "model").temperature_ == T
+    pairs = DependencyParser(**{**DEPENDENCIES, "order": 2}).fit(trees[:30], dev=trees[30:60])
+    assert pairs.calibration(trees[:9]).n == sum(map(len, trees[:9]))
 
 
 def conllu(bank):

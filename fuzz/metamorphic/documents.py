@@ -13,6 +13,7 @@ from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import PIPELINES
 from fuzz.metamorphic.variants import NOT_YET, ONE_TEMPERATURE, Variant, both, calibrated, named
 from structlearn.tasks import DependencyParser, Tagger
+from structlearn.tasks.pipeline.confidence import _head_calibration
 from structlearn.text.corpus import corpus_of
 from structlearn.workbench.labs.text import answer
 from structlearn.workbench.requests import Request
@@ -42,12 +43,13 @@ def confidence_in_documents(variant: Variant, rng: Rng) -> None:
             rows = Tagger.from_model(models[name]).predict_marginals(corpus)
             for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
                 demand_same(name, p[getattr(word, name)], word.confidence[name], ROUNDING)
-    if models["parser"].has_temperature:
-        parser = DependencyParser.from_model(models["parser"])
-        trees = parser.predict_marginals(corpus, gold_tags=True, least=0.0)
-        for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
-            share = p.get((word.head, word.relation), 0.0)
-            demand_same("head", share, word.confidence["head"], ROUNDING)
+    parser = DependencyParser.from_model(models["parser"])
+    trees = parser.predict_marginals(corpus, gold_tags=True, least=1e-6)
+    calibration = _head_calibration(parser.model_)
+    for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
+        share = min(1.0, sum(q for (head, _), q in p.items() if head == word.head))
+        wanted = share if calibration is None else calibration.confidence(share)
+        demand_same("head", wanted, word.confidence["head"], ROUNDING)
     _demand_written(doc, [word.confidence for word in doc.words])
 
 
@@ -127,8 +129,6 @@ def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
                 demand_same("drawn tag", rows[t][tag], p, ROUNDING)
         return
     if isinstance(model, DependencyParser):
-        if not model.model_.has_temperature:
-            return
         rows = model.predict_marginals([words], least=5e-4)[0]
         _demand_table(_arc_rows(words, rows), shown)
         return

@@ -125,11 +125,11 @@ def samples(subject: Subject, rng: Rng) -> None:
     if (every := listing(model, X)) is None:
         return
     drawn = model.sample(X, n=DRAWS, random_state=int(rng.integers(2**31)))[0]
-    counts = Counter(repr(plain(y)) for y in drawn)
+    counts = Counter(map(_name, drawn))
     expected: dict[Any, float] = {}
     frequency: Counter[Any] = Counter()
     for output, p in zip(every.outputs, every.p.tolist(), strict=True):
-        name = repr(plain(output))
+        name = _name(output)
         times = counts.pop(name, 0)
         for key in {name, *parts(model, output)}:
             expected[key] = expected.get(key, 0.0) + p
@@ -158,6 +158,13 @@ def label_marginals(subject: Subject, rng: Rng) -> None:
     p = [sums.get((k, names.index(1)), 0.0) for k in range(len(classifier.classes_))]
     demand_same("P(label)", p, classifier.predict_proba(X)[0].tolist(), ROUNDING)
     demand_same("predict", every.outputs[0].tolist(), classifier.predict(X)[0].tolist())
+
+
+def _name(output: Any) -> str:
+    """Return what tells an output from others."""
+    if isinstance(output, np.ndarray):
+        return repr(output.tolist())
+    return repr(output) if isinstance(output, list) else repr(plain(output))
 
 
 def _divergence(f: float, p: float) -> float:

@@ -17,7 +17,7 @@ from fuzz.metamorphic.formats import (
     read_brackets,
     spell,
 )
-from fuzz.metamorphic.queries import QUERIES
+from fuzz.metamorphic.queries import QUERIES, draw_query
 from fuzz.metamorphic.relation import relation
 from structlearn.tasks import SegmentTagger
 from structlearn.text import read_corpus
@@ -29,15 +29,6 @@ Rng = np.random.Generator
 LEAST = 0.0005
 
 
-#: Queries that take tens of milliseconds for some tasks: they are asked one time in ten.
-SLOW = ("explain", "entropy")
-
-
-def _query(it: FileSubject, rng: Rng) -> str:
-    name = str(rng.choice(it.subject.queries))
-    return "predict" if name in SLOW and rng.random() < 0.9 else name
-
-
 @relation("lists = files", FILES)
 def lists_and_files(it: FileSubject, rng: Rng) -> None:
     """Sentences in a list are answered as those of a file, in every format and spelling.
@@ -45,7 +36,7 @@ def lists_and_files(it: FileSubject, rng: Rng) -> None:
     The format of a file is told, or goes by its name.
     """
     model, X, spelling = it.draw(rng)
-    name = _query(it, rng)
+    name = draw_query(rng, it.subject.queries)
     path = memory_file(spell([tokens(s) for s in X], spelling), spelling.suffix)
     named = spelling.format in ("conllu", "csv", "jsonl")
     source: Any = path

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import IO, Any
 
 __all__ = ["OtherProcess", "other_process"]
@@ -25,6 +26,7 @@ class OtherProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "fuzz.metamorphic.other_process"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **_ENVIRONMENT},
+            cwd=Path(__file__).parents[2],
         )  # fmt: skip
         atexit.register(self.end)
 
@@ -37,9 +39,8 @@ class OtherProcess:
         return self._ask("answers", content, names, X, n_jobs)
 
     def end(self) -> None:
-        """End the process."""
-        self._process.stdin.close()
-        self._process.wait()
+        """End the process and close its pipes."""
+        self._process.communicate()
 
     def _ask(self, *question: Any) -> Any:
         try:

@@ -127,11 +127,12 @@ def confidence_in_files(variant: Variant, rng: Rng) -> None:
     marginals = model.predict_marginals(X) if options.get("marginals") else None
     expected = []
     for s, row in enumerate(_confidences(model, X)):
+        alone = model.predict_marginals([X[s]])[0] if nbest > 1 else []
         for t, (label, p) in enumerate(row):
             cells = [ranked[s][0][1][t] if nbest > 1 else label]
             cells += [ranked[s][k][1][t] if k < len(ranked[s]) else "-" for k in range(1, nbest)]
             if nbest > 1:
-                p = model.predict_marginals([X[s]])[0][t][cells[0]]
+                p = alone[t][cells[0]]
             cells.append(f"{p:.4f}")
             if marginals is not None:
                 shown = sorted(marginals[s][t].items(), key=lambda one: -one[1])
@@ -167,15 +168,13 @@ def confidence_in_explanations(variant: Variant, rng: Rng) -> None:
 
 @relation("confidence of trees", both(named("parser")), claim="to 1e-9")
 def confidence_of_trees(variant: Variant, rng: Rng) -> None:
-    """Probabilities that trees carry are the marginals and `predict_proba`."""
+    """Probabilities that trees carry are those of the marginals and `predict_proba`."""
     model, X = variant.model(rng), variant.subject.inputs(rng, 1)
-    if not model.model_.has_temperature:
-        return
     (words,) = model.predict_marginals(X, least=0.0)
     tree = model.predict(X, probabilities=True)[0]
-    if rng.random() < 0.5:
-        tree = model.predict_kbest(X, n=3, probabilities=True)[0][-1][1]
     arcs = [p.get(arc, 0.0) for p, arc in zip(words, tree, strict=True)]
+    if model.calibration_ is not None:
+        arcs = list(map(model.calibration_.confidence, arcs))
     demand_same("probabilities of arcs", arcs, list(tree.probabilities), ROUNDING)
     (p,) = model.predict_proba(X, [list(tree)])
     demand_same("probability", p, tree.probability, ROUNDING)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.metamorphic.answers import Refusal, ask, demand_same
-from fuzz.metamorphic.queries import QUERIES
+from fuzz.metamorphic.queries import QUERIES, draw_query
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TASKS, Subject
 from structlearn.estimators.preparation import kind_of_structure
@@ -21,8 +21,7 @@ ALL = {**TASKS, **PIPELINES, **ESTIMATORS}
 
 
 def _query(subject: Subject, rng: Rng, without: tuple[str, ...] = ()) -> str:
-    names = [name for name in subject.queries if name not in without]
-    return str(rng.choice(names))
+    return draw_query(rng, (name for name in subject.queries if name not in without))
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -60,12 +60,13 @@ LISTED = with_query(SUMMED, "kbest", NOT_EXACT)
 
 
 def asked_of(subject: Subject, rng: Rng) -> tuple[Any, Any] | None:
-    """Return a model and one input; None where the model has no sums."""
+    """Return a model and one input; None where best trees and sums are of different sets."""
     model, X = at_temperature(subject, rng), subject.inputs(rng, 1)
     parser = model.model_ if isinstance(model, DependencyParser) else None
     if isinstance(model, Pipeline):
         parser = model.model_.parts["parser"]
-    return None if parser is not None and not parser.has_temperature else (model, X)
+    apart = parser is not None and parser.order == 2 and not parser.projective
+    return None if apart else (model, X)
 
 
 def tells_length(model: Any, X: Any, output: Any) -> bool:

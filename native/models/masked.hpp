@@ -1,5 +1,4 @@
-// The inputs of a model without some of their parts: what else could it have answered? For readers
-// whose outcomes have one name each.
+// The inputs of a model without some of their parts: what else could it have answered?
 #pragma once
 
 #include <memory>
@@ -25,13 +24,12 @@ class MaskedReader final : public Reader {
 
   const Scored& scores(std::size_t input, Purpose purpose) override {
     const Scored& scored = reader_->scores(input, purpose);
-    const auto labels = static_cast<std::int32_t>(scored.layout.block[0].outcomes);
+    const auto labels = static_cast<std::int32_t>(reader_->names(scored));
     for (Part part : forbidden_[input]) {
       const bool any = part.label == kAnyLabel;
       const std::int32_t first = any ? 0 : part.label, last = any ? labels : part.label + 1;
       for (part.label = first; part.label < last; ++part.label) {
-        const std::size_t at = reader_->find(part);
-        if (at != kNowhere) scored.parts[at] = kMinusInfinity;
+        reader_->forbid(scored, part);
       }
     }
     return scored;
@@ -46,6 +44,7 @@ class MaskedReader final : public Reader {
     return reader_->part(site, outcome);
   }
   std::size_t find(const Part& part) const override { return reader_->find(part); }
+  std::span<const std::int32_t> name_of() const override { return reader_->name_of(); }
   bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
     return reader_->alike(site, a, b);
   }

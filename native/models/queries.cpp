@@ -60,6 +60,10 @@ double marginals(Reader& reader, const Scored& scored, double eps, std::vector<d
   return value;
 }
 
+double log_partition(Reader& reader, const Scored& scored, double eps) {
+  return scored.structure->infer(scored.layout, scored.scores, eps, {}, reader.workspace);
+}
+
 std::vector<Output> sample(Reader& reader, const Scored& scored, double eps, std::size_t n,
                            std::uint64_t seed) {
   std::vector<Output> drawn =

@@ -22,6 +22,9 @@ Ranked kbest(Reader&, const Scored&, std::size_t n);
 // eps * log sum_y exp(score(y) / eps), and the probabilities of the named parts of the first block.
 double marginals(Reader&, const Scored&, double eps, std::vector<double>& p);
 
+// eps * log sum_y exp(score(y) / eps) alone; -inf if none is legal.
+double log_partition(Reader&, const Scored&, double eps);
+
 // n outputs drawn from P(y) ~ exp(score(y) / eps); empty if none is legal.
 std::vector<Output> sample(Reader&, const Scored&, double eps, std::size_t n, std::uint64_t seed);
 

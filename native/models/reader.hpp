@@ -60,8 +60,15 @@ class Reader {
   virtual Part part(std::size_t site, std::size_t name) const = 0;
   virtual std::size_t find(const Part&) const = 0;
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  // Rules out a part: what stands for it in the first block scores -inf until the next input.
+  virtual void forbid(const Scored& scored, const Part& part) const {
+    const std::size_t at = find(part);
+    if (at != kNowhere) scored.parts[at] = kMinusInfinity;
+  }
   // Outcomes of a site that are written alike are one to users: their probabilities add up.
   virtual bool alike(std::size_t /* site */, std::size_t a, std::size_t b) const { return a == b; }
+  // The name of each label, by which labels are written; empty: each has its own.
+  virtual std::span<const std::int32_t> name_of() const { return {}; }
 
   Workspace workspace;
 };

@@ -227,13 +227,14 @@ std::uint32_t copies_of(double weight) {
 
 std::vector<std::uint64_t> Corpus::fingerprints() const {
   std::vector<std::uint64_t> prints(sentences());
+  // Words are in column 0, in CoNLL-U in column 1; use the next column if they were not kept.
+  std::size_t words = format_ == Format::kConllu ? 1 : 0;
+  while (words + 1 < columns_.size() && columns_[words].cell.empty()) ++words;
   for (std::size_t s = 0; s < sentences(); ++s) {
+    const Column& column = columns_[words];
     std::uint64_t h = sentence_[s + 1] - sentence_[s];
-    for (const Column& column : columns_) {
-      if (column.cell.empty()) continue;  // not kept
-      for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) {
-        h = combine(h, column.strings.hash(column.cell[t]));
-      }
+    for (std::size_t t = sentence_[s]; !column.cell.empty() && t < sentence_[s + 1]; ++t) {
+      h = combine(h, column.strings.hash(column.cell[t]));
     }
     prints[s] = h;
   }

@@ -105,7 +105,7 @@ class Corpus {
     return sentence < weight_.size() ? copies_of(weight_[sentence]) : 1;
   }
 
-  // Sentences with the same cells have the same fingerprint.
+  // Sentences with the same words have the same fingerprint, whatever the other columns hold.
   std::vector<std::uint64_t> fingerprints() const;
   // The fold of each sentence, out of `kFolds`; those of the larger corpus where they were set.
   std::vector<std::uint8_t> folds() const;

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import warnings
+from contextlib import AbstractContextManager
 from numbers import Integral
 
-__all__ = ["n_threads", "warn_of_one_thread"]
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["n_threads", "one_blas_thread", "warn_of_one_thread"]
 
 #: More than machines have.
 _MOST_THREADS = 1024
@@ -25,6 +32,25 @@ def n_threads(n_jobs: int | None) -> int:
         return min(int(n_jobs), _MOST_THREADS)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (cores or 1) + 1 + int(n_jobs))
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread, so that sums do not depend on the number of threads."""
+    limits: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(
+        limits=1, user_api="blas"
+    )
+    return limits
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> Any:
+    """Return a controller of the BLAS libraries loaded so far.
+
+    The search takes as long as a small fit, so it is repeated only after further imports.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def warn_of_one_thread(

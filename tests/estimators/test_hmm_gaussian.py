@@ -120,3 +120,16 @@ def test_densities_and_posteriors_equal_scipy_and_numpy(seed):
     assert logsumexp(model.start_) == pytest.approx(0.0, abs=1e-12)
     leaving = np.exp(model.end_) + np.exp(model.transition_).sum(axis=1)
     np.testing.assert_allclose(leaving, 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 3, 8, 17, 31])
+def test_scores_do_not_depend_on_the_batch(d):
+    """Each sequence has the same bits alone and in a batch of any size."""
+    rng = np.random.default_rng(d)
+    X = [rng.normal(size=(int(rng.integers(1, 6)), d)) for _ in range(20)]
+    y = [rng.integers(3, size=len(x)).tolist() for x in X]
+    model = HMM(shrinkage=0.1).fit(X, y)
+    together = model.predict_kbest(X, n=2)
+    for i, ranked in enumerate(together):
+        (alone,) = model.predict_kbest([X[i]], n=2)
+        assert [score for score, _ in ranked] == [score for score, _ in alone]

@@ -71,7 +71,7 @@ class Enumerated:
             b: np.frombuffer(data).reshape(sites, outcomes)
             for b, sites, outcomes, data in inputs.core.scores(i)
         }
-        parts = inputs.marginals(1.0)[i]
+        parts = inputs.marginals(1.0, merged=False)[i]
         if hasattr(model, "max_length"):
             self._segmentations(model, inputs.source.core.length(i))
         else:
@@ -184,7 +184,8 @@ def test_sums(asked, temperature):
     model, outputs = task.model_, inputs.solve().outputs
     sums = inputs.log_partition(temperature)
     nats = inputs.entropy(temperature)
-    marginals = inputs.marginals(temperature)
+    marginals = inputs.marginals(temperature, merged=False)
+    as_written = inputs.marginals(temperature)
     certainties = inputs.certainties(outputs, temperature)
     for i, every in enumerate(lists):
         p = every.probabilities(temperature)
@@ -199,10 +200,15 @@ def test_sums(asked, temperature):
         found = {(begin, end, k): share for begin, end, k, share in marginals[i]}
         assert wanted.keys() <= found.keys()
         assert found == pytest.approx({part: wanted[part] for part in found}, abs=1e-10)
+        found = {(begin, end, name(model, k)): share for begin, end, k, share in as_written[i]}
+        assert len(found) == len(as_written[i])
+        assert alike.keys() <= found.keys()
+        assert found == pytest.approx({part: alike[part] for part in found}, abs=1e-10)
         mine = [alike[a, b, name(model, k)] for a, b, k in parts_of(model, outputs[i])]
         assert certainties[i] == pytest.approx(mine, abs=1e-10)
     for least in (0.01, 0.5):
-        for all_parts, likely in zip(marginals, inputs.marginals(temperature, least), strict=True):
+        some = inputs.marginals(temperature, least)
+        for all_parts, likely in zip(as_written, some, strict=True):
             assert likely == [part for part in all_parts if part[3] >= least]
 
 

@@ -109,7 +109,7 @@ def segments(labels):
     ("learner", "options"),
     [(learner, {"order": 1}) for learner in LEARNERS]
     + [("crf", {"order": 1, "projective": True}), ("crf", {"projective": True})]
-    + [("passive-aggressive", {"projective": True})],
+    + [("passive-aggressive", {"projective": True}), ("passive-aggressive", {})],
 )
 def test_trees_of_arcs(learner, options):
     rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK]
@@ -117,14 +117,17 @@ def test_trees_of_arcs(learner, options):
         learner=learner, gold_tags=True, hash_bits=12, max_iter=2, least_share=1e-9, **options
     ).fit(rows)
     given = [[("the", "DET"), ("fish", "NOUN"), ("sleep", "VERB")], [("fish", "NOUN")]]
-    lists = parser.predict_kbest(given, ALL, probabilities=True)
-    for ranked, marginals in zip(lists, parser.predict_marginals(given, least=0.0), strict=True):
+    lists = parser.predict_kbest(given, ALL)
+    marginals = parser.predict_marginals(given, least=0.0)
+    for sentence, ranked, words in zip(given, lists, marginals, strict=True):
         assert_list(ranked)
-        assert sum(tree.probability for _, tree in ranked) == pytest.approx(1.0, abs=1e-7)
-        for m, word in enumerate(marginals):
+        trees = [tree for _, tree in ranked]
+        p = parser.predict_proba([sentence] * len(trees), trees)
+        assert sum(p) == pytest.approx(1.0, abs=1e-7)
+        for m, word in enumerate(words):
             expected = Counter()
-            for _, tree in ranked:
-                expected[tuple(tree[m])] += tree.probability
+            for share, tree in zip(p, trees, strict=True):
+                expected[tuple(tree[m])] += share
             assert_marginals(word, expected)
 
 

@@ -244,3 +244,18 @@ def test_hidden_markov(rare):
     new = [s.words for s in HELD_OUT]
     for a, b in zip(weighted.predict_marginals(new), copied.predict_marginals(new), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_copies_are_copies_whatever_stands_in_columns_that_nobody_reads():
+    """Adjacent sentences with the same words share a fold, so lexica ignore other columns."""
+    rng = np.random.default_rng(4)
+    texts = [[(str(w), str(rng.choice(list("NV")))) for w in rng.choice(list("abcdefgh"), size=3)]
+             for _ in range(7)]  # fmt: skip
+    rows = [text for text in texts for _ in range(2)]
+    noted = [[(*token, str(s)) for token in text] for s, text in enumerate(rows)]
+    templates = FeatureTemplates.parse("seen(word)")
+    plain, other = (Tagger(templates, "crf", target=2).fit(x) for x in (rows, noted))
+    words = [list("abcd"), list("hgfe")]
+    assert plain.predict_marginals(words) == other.predict_marginals(
+        [[(w, "_", "?") for w in s] for s in words]
+    )

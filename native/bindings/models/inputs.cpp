@@ -83,10 +83,42 @@ std::vector<Ranked> kbest_of_all(const PyInputs& self, std::size_t n, std::size_
   return ranked;
 }
 
+// The parts of at least this probability, where those that are written alike are one: it has the
+// first of their labels. By site, then by name.
+void merge_parts(const Reader& reader, std::size_t outcomes, std::span<const std::int32_t> name_of,
+                 const std::vector<double>& p, double least, std::vector<Part>& parts,
+                 std::vector<double>& probability) {
+  const auto names =
+      static_cast<std::size_t>(*std::max_element(name_of.begin(), name_of.end())) + 1;
+  std::vector<std::int32_t> first(names, 0);
+  for (std::size_t label = name_of.size(); label-- > 0;) {
+    first[static_cast<std::size_t>(name_of[label])] = static_cast<std::int32_t>(label);
+  }
+  std::vector<double> sum(names);
+  std::vector<std::uint8_t> present(names);
+  for (std::size_t site = 0; site < p.size() / outcomes; ++site) {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    std::fill(present.begin(), present.end(), 0);
+    Part part;
+    for (std::size_t k = 0; k < outcomes; ++k) {
+      part = reader.part(site, k);
+      const auto name = static_cast<std::size_t>(name_of[static_cast<std::size_t>(part.label)]);
+      sum[name] += p[site * outcomes + k];
+      present[name] = 1;
+    }
+    for (std::size_t name = 0; name < names; ++name) {
+      if (!present[name] || sum[name] < least) continue;
+      part.label = first[name];
+      parts.push_back(part);
+      probability.push_back(std::min(1.0, sum[name]));
+    }
+  }
+}
+
 // For each input the parts of at least this probability: begin, end and label of each (int32), and
 // the probabilities (double).
 nb::list marginals_of_all(const PyInputs& self, double temperature, double least,
-                          std::size_t threads) {
+                          std::size_t threads, bool merged) {
   check_temperature(temperature);
   struct Likely {
     std::vector<Part> parts;
@@ -99,6 +131,11 @@ nb::list marginals_of_all(const PyInputs& self, double temperature, double least
     check_legal(reader, value, i);
     if (value == kMinusInfinity) return;
     const std::size_t names = reader.names(s);
+    const std::span<const std::int32_t> name_of = reader.name_of();
+    if (merged && !name_of.empty()) {
+      merge_parts(reader, names, name_of, p, least, likely[i].parts, likely[i].p);
+      return;
+    }
     for (std::size_t j = 0; j < p.size(); ++j) {
       if (p[j] < least || !s.structure->reads(s.layout, 0, j / names)) continue;
       likely[i].parts.push_back(reader.part(j / names, j % names));
@@ -139,8 +176,7 @@ std::vector<double> log_partitions(const PyInputs& self, double temperature, std
   check_temperature(temperature);
   std::vector<double> sums(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
-    std::vector<double> p;
-    sums[i] = marginals(reader, s, temperature, p);
+    sums[i] = log_partition(reader, s, temperature);
   });
   return sums;
 }
@@ -225,7 +261,7 @@ void bind_inputs(nb::module_& m) {
       .def("solve", &solve, nb::arg("threads") = 1)
       .def("kbest", &kbest_of_all, nb::arg("n"), nb::arg("threads") = 1)
       .def("marginals", &marginals_of_all, nb::arg("temperature"), nb::arg("least") = 0.0,
-           nb::arg("threads") = 1)
+           nb::arg("threads") = 1, nb::arg("merged") = true)
       .def("sample", &samples, nb::arg("n"), nb::arg("temperature"), nb::arg("seed"),
            nb::arg("threads") = 1)
       .def("entropy", &entropies, nb::arg("temperature"), nb::arg("threads") = 1)

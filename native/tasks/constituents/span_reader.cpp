@@ -80,4 +80,16 @@ std::size_t SpanReader::find(const Part& part) const {
   return span_site(n, i, j) * model_.n_names + name;
 }
 
+void SpanReader::forbid(const Scored& scored, const Part& part) const {
+  const std::size_t n = words(), R = model_.sizes.labels;
+  const auto i = static_cast<std::size_t>(part.begin), j = static_cast<std::size_t>(part.end);
+  if (i >= j || j > n) return;
+  double* row = scored.parts + span_site(n, i, j) * R;
+  for (std::size_t label = 0; label < R; ++label) {
+    for (const std::uint32_t name : model_.names[label]) {
+      if (static_cast<std::int32_t>(name) == part.label) row[label] = kMinusInfinity;
+    }
+  }
+}
+
 }  // namespace structlearn::text

@@ -37,6 +37,7 @@ class SpanReader final : public Reader {
   std::vector<Part> parts(const Output& y) const override;
   Part part(std::size_t site, std::size_t name) const override;
   std::size_t find(const Part&) const override;
+  void forbid(const Scored&, const Part&) const override;
 
  private:
   std::size_t words() const { return tree_shape(scored_.layout).words(); }

@@ -173,7 +173,7 @@ void Labeller::describe(TaggerReader& reader, std::size_t position, Answer& out)
   of_name_.assign(labels_.names.size(), 0.0);
   const std::size_t outcomes = scored_->layout.block[0].outcomes;
   for (std::size_t k = 0; k < outcomes; ++k) {
-    const auto label = static_cast<std::size_t>(reader.part(position, k).label);
+    const auto label = static_cast<std::size_t>(reader.label(position, k));
     of_name_[static_cast<std::size_t>(labels_.name_of[label])] +=
         probability_[position * outcomes + k];
   }

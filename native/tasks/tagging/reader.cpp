@@ -166,11 +166,6 @@ void TaggerReader::arrange(std::size_t L) {
   }
 }
 
-std::int32_t TaggerReader::label(std::size_t token, std::size_t outcome) const {
-  const std::size_t B = model_.weights().candidates;
-  return B > 0 ? candidates_[token * B + outcome] : static_cast<std::int32_t>(outcome);
-}
-
 std::size_t TaggerReader::outcome(std::size_t token, std::int32_t label) const {
   const std::size_t width = scored_.layout.block[Chain::kLabel].outcomes;
   if (model_.weights().candidates == 0) {

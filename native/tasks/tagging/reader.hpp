@@ -30,6 +30,11 @@ class TaggerReader final : public Reader {
   void forget() { extractor_.forget(); }
   void ask(TaggerQuestion question) { question_ = question; }
   Extractor& extractor() { return extractor_; }
+  // The label of an outcome; -1 and more than there are labels are none.
+  std::int32_t label(std::size_t token, std::size_t outcome) const {
+    const std::size_t B = model_.weights().candidates;
+    return B > 0 ? candidates_[token * B + outcome] : static_cast<std::int32_t>(outcome);
+  }
 
   const Scored& scores(std::size_t sentence, Purpose) override;
   void to_model(Output& y) const override;
@@ -38,6 +43,7 @@ class TaggerReader final : public Reader {
   Part part(std::size_t token, std::size_t outcome) const override;
   std::size_t find(const Part&) const override;
   bool alike(std::size_t token, std::size_t a, std::size_t b) const override;
+  std::span<const std::int32_t> name_of() const override { return question_.name_of; }
 
  private:
   void score_tokens(std::size_t sentence, std::size_t L);
@@ -45,8 +51,6 @@ class TaggerReader final : public Reader {
   void clamp(std::size_t sentence, std::size_t L, bool candidates);
   void arrange(std::size_t L);
   void arrange_candidates(std::size_t L);
-  // The label of an outcome; -1 and more than there are labels are none.
-  std::int32_t label(std::size_t token, std::size_t outcome) const;
   // The outcome of a label; kNowhere if it is no candidate.
   std::size_t outcome(std::size_t token, std::int32_t label) const;
 

@@ -15,7 +15,7 @@ from ..io.masks import MaskCoding, RawMask
 from ..problem import Problem
 from ..tasks.images.fitting import ImageFitting, pixel_features
 from ..tasks.images.gallery import Gallery
-from ..tasks.images.model import one_blas_thread
+from ..threads import one_blas_thread
 from .corpora import by_shard, present_weights
 from .crew import Crew, Held
 from .problem import ShardedProblem

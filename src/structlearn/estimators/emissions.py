@@ -117,9 +117,11 @@ class GaussianEmissions:
         self._constant: Array = -half_log_det - 0.5 * size * np.log(2.0 * np.pi)
 
     def scores(self, values: Array) -> Array:
-        """Return log P(x | label), one row a vector."""
+        """Return log P(x | label), one row per vector."""
         values = values - self._origin
-        found = np.empty((len(values), len(self.means)))
+        scores = np.empty((len(values), len(self.means)))
         for k, (whiten, centre) in enumerate(zip(self._whiten, self._centres, strict=True)):
-            found[:, k] = self._constant[k] - 0.5 * ((values @ whiten.T - centre) ** 2).sum(axis=1)
-        return found
+            # One product per vector: BLAS rounds differently for different numbers of rows.
+            white = np.matmul(whiten, values[:, :, np.newaxis])[:, :, 0]
+            scores[:, k] = self._constant[k] - 0.5 * ((white - centre) ** 2).sum(axis=1)
+        return scores

@@ -23,7 +23,7 @@ from ..problem import Problem
 from ..problem.digest import problem_digest
 from ..structures.beam import UPDATE_AT
 from ..structures.checks import check_width
-from ..threads import n_threads
+from ..threads import n_threads, one_blas_thread
 from .checkpoint import Checkpoint, check_path, identity
 from .latent import LATENT, around, fills_in, random_start
 from .outputs import refuse_no_weight
@@ -271,13 +271,11 @@ def learn(
     progress.describe = problem.progress
     if checkpoint is not None:
         checkpoint.attach(progress)
-    from threadpoolctl import threadpool_limits
-
     problem.check_threads(parameters.n_jobs)
     # BLAS on one thread: its sums would depend on the number of threads, and its own threads get in
     # the way of ours.
     resuming = nullcontext() if checkpoint is None else checkpoint.resuming()
-    with threadpool_limits(limits=1, user_api="blas"), progress.meter, resuming:
+    with one_blas_thread(), progress.meter, resuming:
         training = learner.run(problem, start=start, progress=progress, n_jobs=parameters.n_jobs)
     if checkpoint is not None and training.interrupted:
         checkpoint.interrupted()

@@ -546,7 +546,7 @@ class StructuredModel(ArrayModel):
     # -- prediction -----------------------------------------------------------------------------
 
     @property
-    def _loss_temperature(self) -> float | None:  # type: ignore[override]
+    def _loss_temperature(self) -> float | None:
         return float(self.temperature) or None
 
     def _inputs(self, X: Any, **reading: Any) -> ProblemInputs:

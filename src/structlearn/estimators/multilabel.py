@@ -200,7 +200,7 @@ class MultiLabelClassifier(
         return self.estimator_.calibration_
 
     @property
-    def _loss_temperature(self) -> float | None:  # type: ignore[override]
+    def _loss_temperature(self) -> float | None:
         temperature: float | None = self.estimator_._loss_temperature
         return temperature
 

@@ -98,11 +98,14 @@ class NativeInputs:
         return ranked
 
     def marginals(
-        self, temperature: float, least: float = 0.0, threads: int = 1
+        self, temperature: float, least: float = 0.0, threads: int = 1, merged: bool = True
     ) -> list[list[tuple[int, int, int, float]]]:
-        """Return (begin, end, label, probability) of the parts of at least this probability."""
+        """Return (begin, end, label, probability) of the parts of at least this probability.
+
+        Parts that are written alike are one, with the first of their labels, unless not ``merged``.
+        """
         likely = []
-        for places, p in self._ask(self.core.marginals, temperature, least, threads):
+        for places, p in self._ask(self.core.marginals, temperature, least, threads, merged):
             numbers = array("i", places)
             likely.append(
                 list(zip(numbers[::3], numbers[1::3], numbers[2::3], array("d", p), strict=True))

@@ -434,6 +434,8 @@ class Model:
     @property
     def n_threads(self) -> int:
         """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
+        if type(self.n_jobs) is int and self.n_jobs == 1:
+            return 1  # of short sentences the rest would be felt
         from ..threads import n_threads
 
         return n_threads(self.n_jobs)
@@ -442,9 +444,8 @@ class Model:
         """Return what was learned; raise NotFittedError if nothing was."""
         raise AssertionError
 
-    def _inputs(self, X: Any, **reading: Any) -> Inputs:
-        """Return the scored inputs that X stands for. This is the hook of a model."""
-        raise AssertionError
+    #: (X, **reading) -> the scored inputs that X stands for. This is the hook of a model.
+    _inputs: Callable[..., Any]
 
     def _ask(
         self,
@@ -501,8 +502,11 @@ class Model:
 
     #: What a dev set said of the probabilities; None: none was asked.
     calibration_: Calibration | None
-    #: The ε of the loss that was minimised; None: it had none.
-    _loss_temperature: float | None
+
+    @property
+    def _loss_temperature(self) -> float | None:
+        """The ε of the loss that was minimised; None: it had none."""
+        raise AssertionError
 
     def _keep_calibration(self, calibration: Calibration | None) -> None:
         """Keep what a dev set said; None: it said nothing."""

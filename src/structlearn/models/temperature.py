@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from .calibration import Calibration
-
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
+
+    from .calibration import Calibration
 
 __all__ = [
     "Tempered",
@@ -43,7 +43,11 @@ def loss_temperature(training: Mapping[str, Any]) -> float | None:
 def stored_calibration(training: Mapping[str, Any]) -> Calibration | None:
     """Return the calibration that the record of a task's training has."""
     stored = training.get("calibration")
-    return None if stored is None else Calibration.from_dict(stored)
+    if stored is None:
+        return None
+    from .calibration import Calibration
+
+    return Calibration.from_dict(stored)
 
 
 class Tempered:

@@ -55,7 +55,7 @@ class FileTask(StoredTask, Model, Parameters):
         return calibration
 
     @property
-    def _loss_temperature(self) -> float | None:  # type: ignore[override]
+    def _loss_temperature(self) -> float | None:
         temperature: float | None = self._fitted().loss_temperature
         return temperature
 

@@ -23,6 +23,7 @@ from ..learners.base import Training
 from ..learners.watch import Watch
 from ..meter import Meter, say
 from ..problem import Problem
+from ..threads import one_blas_thread
 
 __all__ = ["Learned", "learn_task"]
 
@@ -193,8 +194,6 @@ def _side_by_side(
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from threadpoolctl import threadpool_limits
-
     done: dict[int, Training] = {}
 
     def train(run: int, watch: Watch) -> None:
@@ -202,7 +201,7 @@ def _side_by_side(
 
     interrupted = False
     # Learners set the limit one by one, and what they restore must be the same.
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(train, run, watch) for run, watch in runs]
         try:
             for future in futures:

@@ -13,8 +13,8 @@ import structlearn
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
+from structlearn.models.calibration import Calibration
 from structlearn.tasks import Pipeline
-from structlearn.tasks.pipeline.confidence import tree_sums
 from structlearn.tasks.pipeline.corpora import tagged_corpus
 from structlearn.tasks.pipeline.files import text_pieces
 from structlearn.tasks.pipeline.scores import treebank_sentences
@@ -219,10 +219,14 @@ def test_probabilities_of_arcs_are_shares_of_all_trees(order):
     assert [tree for _, tree in trees[:1]] == nlp.predict([words])
     weights = [math.exp((score - trees[0][0]) / temperature) for score, _ in trees]
     doc = nlp.annotate([words], confidence=True)
+    stored = nlp.model_.parts["parser"].training["calibration_of_heads"]
+    confidence = Calibration.from_dict(stored).confidence
     for place, word in enumerate(doc.words):
-        arc = (word.head, word.relation)
-        share = sum(w for w, (_, tree) in zip(weights, trees, strict=True) if tree[place] == arc)
-        assert word.confidence["head"] == pytest.approx(share / sum(weights), rel=1e-6)
+        share = sum(
+            w for w, (_, tree) in zip(weights, trees, strict=True) if tree[place][0] == word.head
+        )
+        expected = confidence(min(1.0, share / sum(weights)))
+        assert word.confidence["head"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_parser_of_crossing_arcs_has_probabilities_over_projective_trees(nlp):
@@ -231,8 +235,7 @@ def test_a_parser_of_crossing_arcs_has_probabilities_over_projective_trees(nlp):
     assert nlp.model_.parts["lemmas"].temperature is not None
     words = ["The", "cat", "sees", "a", "dog", "."]
     corpus = tagged_corpus([nlp.annotate([words]).words])
-    (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)
-    for heads in sums.marginals(0.0):
+    for heads in nlp.stage("parser").predict_marginals(corpus, least=0.0)[0]:
         assert sum(heads.values()) == pytest.approx(1.0)
     trees = nlp.predict_kbest([words], 5)[0]
     assert [score for score, _ in trees] == sorted((s for s, _ in trees), reverse=True)
@@ -265,9 +268,8 @@ def test_there_are_projective_trees_however_few_heads_are_left():
             assert not any(a < c < b < d for a, b in arcs for c, d in arcs)
         doc = nlp.annotate([words], confidence=True)
         corpus = tagged_corpus([doc.words])
-        (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)
         assert ranked
-        for heads in sums.marginals(0.0):
+        for heads in nlp.stage("parser").predict_marginals(corpus, least=0.0)[0]:
             assert sum(heads.values()) == pytest.approx(1.0)
 
 

@@ -181,7 +181,7 @@ def label_numbers(model, corpus):
 def label_marginals(model, corpus, temperature=1.0):
     """P(label) of each token of each sentence, over the model's own labels."""
     tables = []
-    for s, parts in enumerate(model.inputs(corpus).marginals(temperature)):
+    for s, parts in enumerate(model.inputs(corpus).marginals(temperature, merged=False)):
         p = np.zeros((corpus.core.length(s), len(model.labels)))
         for token, end, k, probability in parts:
             assert end == token + 1

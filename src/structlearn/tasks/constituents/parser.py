@@ -151,9 +151,7 @@ class ConstituencyParser(TreeParser):
 
     # -- parsing --------------------------------------------------------------------------------
 
-    def _inputs(  # type: ignore[override]
-        self, X: Any, *, gold_tags: bool | None = None
-    ) -> NativeInputs:
+    def _inputs(self, X: Any, *, gold_tags: bool | None = None) -> NativeInputs:
         """Return words with the tags that parsing reads, of sentences or of trees."""
         model: ConstituencyModel = self._fitted()
         return model.inputs(self._tag(read_sentences(X, traces=self.traces), gold_tags))
@@ -187,10 +185,9 @@ class ConstituencyParser(TreeParser):
         begin, end, label = part
         if model.grammar is not None:
             return super()._places_of(inputs, i, part)
-        chains = [k for k, chain in enumerate(model.labels) if label in chain]
-        if not chains or not 0 <= begin < end <= len(inputs.source[i][0]):
+        if label not in model.names or not 0 <= begin < end <= len(inputs.source[i][0]):
             raise ValueError(f"the model has no span {part!r}")
-        return [(begin, end, k) for k in chains]
+        return [(begin, end, model.names.index(label))]
 
     def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
         chains = self._fitted().chains

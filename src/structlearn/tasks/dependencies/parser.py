@@ -211,7 +211,7 @@ class DependencyParser(TreeParser):
             return corpus, column_tags()
         return corpus, predicted_tags(self._fitted().taggers, corpus, self.n_threads)
 
-    def _inputs(self, X: Any, gold_tags: bool | None = None) -> NativeInputs:  # type: ignore[override]
+    def _inputs(self, X: Any, gold_tags: bool | None = None) -> NativeInputs:
         """Return the sentences of X with their tags."""
         inputs: NativeInputs = self._fitted().inputs(*self._tagged(X, gold_tags))
         return inputs

@@ -24,10 +24,11 @@ from ...io.masks import MaskCoding
 from ...meter import Meter, say
 from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
+from ...threads import one_blas_thread
 from ..learning import Learned, learn_task
 from ..presets import preset_of
 from .gallery import Gallery
-from .model import SegmenterModel, one_blas_thread
+from .model import SegmenterModel
 from .pixels import PixelProblem, Pixels
 from .problem import PAIR_SCALE
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,9 +16,10 @@ from ...io.masks import MaskCoding
 from ...models.scored_inputs import ScoredInputs
 from ...models.storage import StoredModel
 from ...models.temperature import Tempered
+from ...threads import one_blas_thread
 from .sites import Sites
 
-__all__ = ["NO_SUMS", "ImageInputs", "SegmenterModel", "in_parallel", "one_blas_thread"]
+__all__ = ["NO_SUMS", "ImageInputs", "SegmenterModel", "in_parallel"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
@@ -46,15 +46,6 @@ _ARRAYS = {
     "pair": (np.float64, 1),
     "spread": (np.float64, 1),
 }
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep products of matrices on the calling thread: their sums depend on how they are cut."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
 
 
 def in_parallel(

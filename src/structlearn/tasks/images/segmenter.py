@@ -219,7 +219,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
             "which returns the best one"
         )
 
-    def _inputs(self, X: Any, neighbours: bool = True) -> ImageInputs:  # type: ignore[override]
+    def _inputs(self, X: Any, neighbours: bool = True) -> ImageInputs:
         model: SegmenterModel = self._fitted()
         return model.inputs(read_images(X), neighbours=neighbours, threads=self.n_threads)
 

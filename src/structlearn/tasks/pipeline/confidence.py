@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ... import _core
 from ...models.calibration import Calibration, calibrated_on
 from ...models.inputs import NativeInputs
@@ -113,7 +115,7 @@ def _head_calibration(parser: Any) -> Calibration | None:
 
 
 def _head_certainties(
-    inputs: NativeInputs, heads: list[list[int]], at: float, threads: int
+    inputs: NativeInputs, heads: Sequence[Sequence[int | None]], at: float, threads: int
 ) -> list[list[float]]:
     """Return the probabilities of the heads of words, with any relation."""
     rows = []

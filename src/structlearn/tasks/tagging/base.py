@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ...checks import check_number, check_whole
 from ...estimators.declared import parameter
 from ...exceptions import CapabilityError, FileError
-from ...meter import Meter
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
@@ -124,6 +123,8 @@ class LabelTagger(LearnerParameters, FileTask):
         model.training["parameters"] = self._stored()
         self.model_, self.history_ = model, learned.history
         if dev is not None and not learned.interrupted:
+            from ...meter import Meter
+
             with Meter("calibrating", shown=bool(self.verbose)):
                 self.calibrate(dev)
         if learned.interrupted:

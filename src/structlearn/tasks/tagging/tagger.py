@@ -220,10 +220,14 @@ class Tagger(LabelTagger):
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> list[dict[str, float]]:
         model: TaggerModel = self._fitted()
-        names, shown = model.core.names, model.shown
-        tokens = [dict.fromkeys(names, 0.0) for _ in range(inputs.source.core.length(i))]
+        names, shown, length = model.core.names, model.shown, inputs.source.core.length(i)
+        n = len(names)
+        if len(parts) == length * n:  # all of them, in their order
+            p = [part[3] for part in parts]
+            return [dict(zip(names, p[t : t + n], strict=True)) for t in range(0, len(p), n)]
+        tokens = [dict.fromkeys(names, 0.0) for _ in range(length)]
         for token, _, k, p in parts:
-            tokens[token][shown[k]] += p
+            tokens[token][shown[k]] = p
         return tokens
 
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:

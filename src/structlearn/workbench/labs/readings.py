@@ -18,6 +18,16 @@ MOST_RANKS = 50
 NOT_CALIBRATED = "Probabilities are not calibrated: no held-out sentences have set their scale."
 
 
+def calibration_note(model: Any) -> str:
+    """Return what a page says of probabilities that cannot be trusted; nothing if they can."""
+    if model.calibrated_:
+        return ""
+    if model.calibration_ is None:
+        return NOT_CALIBRATED
+    error, parts = model.calibration_.error, model.calibration_.n_parts
+    return f"Probabilities are not calibrated: off by {error:.3f} on {parts:,} held-out parts."
+
+
 @dataclass
 class Reading:
     """A sentence as a model reads it.
@@ -127,7 +137,7 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
         lambda part: f"{words[part[0]]} is {part[1]}",
         probabilities=[(w, likeliest(r.items())) for w, r in zip(words, rows, strict=True)],
         why=reasons(model.explain(sentence)[0], words, "tag"),
-        note="" if model.calibrated_ else NOT_CALIBRATED,
+        note=calibration_note(model),
         best_score=best,
     )  # fmt: skip
 
@@ -141,13 +151,14 @@ def dependencies_of(
     """Read a sentence by a dependency parser; ``sentence``: the words as it takes them."""
     if sentence is None:
         sentence = [" ".join(words)]
-    if any(len(part) != 2 or isinstance(part[1], str) for part in forbidden):
+    places = range(len(words) + 1)
+    if any(len(part) != 2 or not {*part} <= {*places} or not part[1] for part in forbidden):
         raise Refused("an arc that is forbidden is a pair: head, word")
     ranked, best = ranked_outputs(model, sentence, forbidden)
     tags = list(ranked[0][1].tags or [])
     reading = trees_reading(words, ranked, model.predict_marginals(sentence, least=5e-4)[0], tags)
     reading.best_score = best
-    reading.note = "" if model.calibrated_ else NOT_CALIBRATED
+    reading.note = calibration_note(model)
     reading.why = reasons(model.explain(sentence)[0], words, "head")
     return reading
 
@@ -221,6 +232,6 @@ def constituents_of(model: Any, words: list[str], forbidden: list[Part]) -> Read
         lambda tree: [str(tree)], lambda tree: {"spans": [list(s) for s in _spans(tree)]}, told,
         probabilities=[(told(part), [("", x)]) for part, x in rows[:20] if part[1] - part[0] > 1],
         why=reasons(model.explain(sentence)[0], words, "tree"),
-        note="" if model.calibrated_ else NOT_CALIBRATED,
+        note=calibration_note(model),
         best_score=best,
     )  # fmt: skip

@@ -120,7 +120,6 @@ def _shown(
     right = [
         c for c in reading.ranked if gold is not None and set(reading.judged(c[1])) == set(gold)
     ]
-    passed = 0 if augmented else reading.ranked.index(candidates[0])
     return {
         "words": reading.words,
         "algorithm": "the best outputs",
@@ -129,7 +128,6 @@ def _shown(
         "runner_up": described(candidates[1]) if len(candidates) > 1 else None,
         "gold": described(right[0]) if right else None,
         "price": reading.best_score - candidates[0][0] if forbidden else 0.0,
-        "passed": passed,
         "probabilities": reading.probabilities,
         "note": reading.note.strip(),
         "why": reading.why,

@@ -81,7 +81,7 @@ export const textLab = {
     }
     found.push(answerList(answer, state.augmented ? { best: "best, costs added" } : {}));
     if (state.augmented && answer.gold) found.push(whyAugmented(answer));
-    if (answer.price > 1e-9) found.push(el("p", { class: "hint" }, `Forbidding costs ${num(answer.price, 3)} of the score` + (answer.passed ? `; ${answer.passed} better ${answer.passed === 1 ? "output has" : "outputs have"} a forbidden part.` : ".")));
+    if (answer.price > 1e-9) found.push(el("p", { class: "hint" }, `Forbidding costs ${num(answer.price, 3)} of the score.`));
     if (set) {
       found.push(el("div", { class: "chips" },
         state.gold ? button("No gold", () => set({ gold: null, augmented: false }, { rebuild: true })) : button("The answer shown is gold", () => set({ gold: shown.marks }, { rebuild: true })),
