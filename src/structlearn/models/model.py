@@ -40,7 +40,8 @@ class Model:
         """Return the best output of each input."""
 
         def answer(inputs: Inputs) -> list[Any]:
-            return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+            outputs: list[Any] = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+            return outputs
 
         return self._ask(X, answer, self._no_output, reading)
 
