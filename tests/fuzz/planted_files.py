@@ -100,7 +100,7 @@ FILES = (
         after(lambda n: n + 1), 3, ("parser, order 1",)),
     Bug("known labels = predict given them", "structlearn.tasks.tagging.tagger:Tagger._labeller",
         given(known=False), 20, CONVEX),
-    Bug("labels renamed in order", "structlearn.tasks.tagging.model:TaggerModel.label_corpus",
+    Bug("labels renamed in order", "structlearn.tasks.tagging.tagger:Tagger._named",
         after(_plain), 5, CONVEX),
     Bug("classes renamed in order", "structlearn.estimators.outputs:sort_classes",
         after(lambda found: np.array(sorted(found.tolist(), key=str))), 10, CRF),
