@@ -32,7 +32,7 @@ ROUNDING = 1e-9
     not_claimed={} if ONE_TEMPERATURE else {"pipeline, as fitted, tags": NOT_YET},
 )
 def confidence_in_documents(variant: Variant, rng: Rng) -> None:
-    """Words of a document have the marginals of the pipeline's own taggers and parser."""
+    """Words of a document have the confidence of the pipeline's own taggers and parser."""
     model, X = variant.model(rng), variant.subject.inputs(rng, int(rng.integers(1, 3)))
     X = [[word for word in x if not word.startswith("\u200b")] or ["a"] for x in X]
     doc = model.annotate(X, confidence=True)
@@ -40,17 +40,24 @@ def confidence_in_documents(variant: Variant, rng: Rng) -> None:
     models = model.model_.parts
     if variant.calibrated or ONE_TEMPERATURE:
         for name in ("upos", "xpos", "feats"):
-            rows = Tagger.from_model(models[name]).predict_marginals(corpus)
+            tagger = Tagger.from_model(models[name])
+            rows = tagger.predict_marginals(corpus)
             for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
-                demand_same(name, p[getattr(word, name)], word.confidence[name], ROUNDING)
+                share = min(1.0, p[getattr(word, name)])
+                wanted = _confidence(tagger.calibration_, share)
+                demand_same(name, wanted, word.confidence[name], ROUNDING)
     parser = DependencyParser.from_model(models["parser"])
     trees = parser.predict_marginals(corpus, gold_tags=True, least=1e-6)
     calibration = _head_calibration(parser.model_)
     for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
         share = min(1.0, sum(q for (head, _), q in p.items() if head == word.head))
-        wanted = share if calibration is None else calibration.confidence(share)
+        wanted = _confidence(calibration, share)
         demand_same("head", wanted, word.confidence["head"], ROUNDING)
     _demand_written(doc, [word.confidence for word in doc.words])
+
+
+def _confidence(calibration: Any, p: float) -> float:
+    return p if calibration is None else float(calibration.confidence(p))
 
 
 def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
@@ -138,9 +145,11 @@ def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
     tags = Tagger.from_model(model.model_.parts["upos"]).predict_marginals(corpus)[0]
     table = [(word.form, row.items()) for word, row in zip(found, tags, strict=True)]
     _demand_table(table, shown[: len(found)])
-    sure = [word.confidence["head"] for word in found]
+    parser = DependencyParser.from_model(model.model_.parts["parser"])
+    rows = parser.predict_marginals(corpus, gold_tags=True, least=5e-4)[0]
+    wanted = [row.get((w.head, w.relation), 0.0) for row, w in zip(rows, found, strict=True)]
     arcs = page["steps"][0]["shown"]["arc_probabilities"]
-    demand_same("arcs", [p if p >= 5e-4 else 0.0 for p in sure], arcs, ROUNDING)
+    demand_same("arcs", wanted, arcs, ROUNDING)
 
 
 def _arc_rows(words: list[str], rows: list[dict[Any, float]]) -> list[tuple[str, Any]]:
