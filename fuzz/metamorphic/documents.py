@@ -11,7 +11,7 @@ import numpy as np
 from fuzz.metamorphic.answers import Different, demand_same
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import PIPELINES
-from fuzz.metamorphic.variants import NOT_YET, ONE_TEMPERATURE, Variant, both, calibrated, named
+from fuzz.metamorphic.variants import Variant, both, named
 from structlearn.tasks import DependencyParser, Tagger
 from structlearn.tasks.pipeline.confidence import _head_calibration
 from structlearn.text.corpus import corpus_of
@@ -29,7 +29,6 @@ ROUNDING = 1e-9
     both(PIPELINES.values()),
     claim="to 1e-9",
     cost="fit",
-    not_claimed={} if ONE_TEMPERATURE else {"pipeline, as fitted, tags": NOT_YET},
 )
 def confidence_in_documents(variant: Variant, rng: Rng) -> None:
     """Words of a document have the confidence of the pipeline's own taggers and parser."""
@@ -38,14 +37,13 @@ def confidence_in_documents(variant: Variant, rng: Rng) -> None:
     doc = model.annotate(X, confidence=True)
     corpus = corpus_of("doc.conllu", doc.to_conllu().encode(), "conllu")
     models = model.model_.parts
-    if variant.calibrated or ONE_TEMPERATURE:
-        for name in ("upos", "xpos", "feats"):
-            tagger = Tagger.from_model(models[name])
-            rows = tagger.predict_marginals(corpus)
-            for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
-                share = min(1.0, p[getattr(word, name)])
-                wanted = _confidence(tagger.calibration_, share)
-                demand_same(name, wanted, word.confidence[name], ROUNDING)
+    for name in ("upos", "xpos", "feats"):
+        tagger = Tagger.from_model(models[name])
+        rows = tagger.predict_marginals(corpus)
+        for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
+            share = min(1.0, p[getattr(word, name)])
+            wanted = _confidence(tagger.calibration_, share)
+            demand_same(name, wanted, word.confidence[name], ROUNDING)
     parser = DependencyParser.from_model(models["parser"])
     trees = parser.predict_marginals(corpus, gold_tags=True, least=1e-6)
     calibration = _head_calibration(parser.model_)
@@ -107,20 +105,16 @@ def _likeliest(row: Iterable[tuple[str, float]]) -> list[list[Any]]:
 
 
 _TAGGERS = both(s for s in named("tagger") if "chunk" not in s.name)
-_TREES, _NOT_TREES = calibrated(named("parser with tagger"))
-_PIPELINES, _NOT_PIPELINES = calibrated(PIPELINES.values())
+_TREES = both(named("parser with tagger"))
 
 
 @relation(
     "confidence in the workbench: pipelines",
-    _PIPELINES,
+    both(PIPELINES.values()),
     claim="to 1e-9",
     cost="pipeline",
-    not_claimed=_NOT_PIPELINES,
 )
-@relation(
-    "confidence in the workbench", {**_TAGGERS, **_TREES}, claim="to 1e-9", not_claimed=_NOT_TREES
-)
+@relation("confidence in the workbench", {**_TAGGERS, **_TREES}, claim="to 1e-9")
 def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
     """The tables of the page are the marginals."""
     model, x = variant.model(rng), variant.subject.inputs(rng, 1)[0]
