@@ -73,7 +73,7 @@ def _tempered(model: Any, value: float | None) -> Any:
         return model
     other = copy.copy(model)
     if not task:
-        other.calibration_ = Calibration(value, 0, 0.0)
+        other.calibration_ = _calibration(value)
         return other
     other.model_ = copy.copy(model.model_)
     if isinstance(model, Pipeline):
@@ -85,13 +85,16 @@ def _tempered(model: Any, value: float | None) -> Any:
 
 
 def _with_temperature(model: Any, value: float) -> Any:
-    """Return a copy of the model of a task; parsers keep the number in their training record."""
+    """Return a copy of the model of a task, which keeps the number in its training record."""
     other = copy.copy(model)
-    if isinstance(getattr(type(model), "temperature", None), property):
-        other.training = {**model.training, "temperature": value}
-    else:
-        other.temperature = value
+    other.training = dict(model.training)
+    other.calibration = _calibration(value)
     return other
+
+
+def _calibration(temperature: float) -> Calibration:
+    """Return what so many parts would say that no probability is too high for them."""
+    return Calibration(temperature, 10**15, 0.0)
 
 
 def temperature(model: Any) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from fuzz.metamorphic.answers import Different, demand_same
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import PIPELINES
-from fuzz.metamorphic.variants import NOT_YET, ONE_TEMPERATURE, Variant, both, calibrated, named
+from fuzz.metamorphic.variants import Variant, both, named
 from structlearn.tasks import DependencyParser, Tagger
 from structlearn.tasks.pipeline.confidence import _head_calibration
 from structlearn.text.corpus import corpus_of
@@ -29,28 +29,33 @@ ROUNDING = 1e-9
     both(PIPELINES.values()),
     claim="to 1e-9",
     cost="fit",
-    not_claimed={} if ONE_TEMPERATURE else {"pipeline, as fitted, tags": NOT_YET},
 )
 def confidence_in_documents(variant: Variant, rng: Rng) -> None:
-    """Words of a document have the marginals of the pipeline's own taggers and parser."""
+    """Words of a document have the confidence of the pipeline's own taggers and parser."""
     model, X = variant.model(rng), variant.subject.inputs(rng, int(rng.integers(1, 3)))
     X = [[word for word in x if not word.startswith("\u200b")] or ["a"] for x in X]
     doc = model.annotate(X, confidence=True)
     corpus = corpus_of("doc.conllu", doc.to_conllu().encode(), "conllu")
     models = model.model_.parts
-    if variant.calibrated or ONE_TEMPERATURE:
-        for name in ("upos", "xpos", "feats"):
-            rows = Tagger.from_model(models[name]).predict_marginals(corpus)
-            for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
-                demand_same(name, p[getattr(word, name)], word.confidence[name], ROUNDING)
+    for name in ("upos", "xpos", "feats"):
+        tagger = Tagger.from_model(models[name])
+        rows = tagger.predict_marginals(corpus)
+        for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
+            share = min(1.0, p[getattr(word, name)])
+            wanted = _confidence(tagger.calibration_, share)
+            demand_same(name, wanted, word.confidence[name], ROUNDING)
     parser = DependencyParser.from_model(models["parser"])
     trees = parser.predict_marginals(corpus, gold_tags=True, least=1e-6)
     calibration = _head_calibration(parser.model_)
     for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
         share = min(1.0, sum(q for (head, _), q in p.items() if head == word.head))
-        wanted = share if calibration is None else calibration.confidence(share)
+        wanted = _confidence(calibration, share)
         demand_same("head", wanted, word.confidence["head"], ROUNDING)
     _demand_written(doc, [word.confidence for word in doc.words])
+
+
+def _confidence(calibration: Any, p: float) -> float:
+    return p if calibration is None else float(calibration.confidence(p))
 
 
 def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
@@ -100,20 +105,16 @@ def _likeliest(row: Iterable[tuple[str, float]]) -> list[list[Any]]:
 
 
 _TAGGERS = both(s for s in named("tagger") if "chunk" not in s.name)
-_TREES, _NOT_TREES = calibrated(named("parser with tagger"))
-_PIPELINES, _NOT_PIPELINES = calibrated(PIPELINES.values())
+_TREES = both(named("parser with tagger"))
 
 
 @relation(
     "confidence in the workbench: pipelines",
-    _PIPELINES,
+    both(PIPELINES.values()),
     claim="to 1e-9",
     cost="pipeline",
-    not_claimed=_NOT_PIPELINES,
 )
-@relation(
-    "confidence in the workbench", {**_TAGGERS, **_TREES}, claim="to 1e-9", not_claimed=_NOT_TREES
-)
+@relation("confidence in the workbench", {**_TAGGERS, **_TREES}, claim="to 1e-9")
 def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
     """The tables of the page are the marginals."""
     model, x = variant.model(rng), variant.subject.inputs(rng, 1)[0]
@@ -138,9 +139,11 @@ def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
     tags = Tagger.from_model(model.model_.parts["upos"]).predict_marginals(corpus)[0]
     table = [(word.form, row.items()) for word, row in zip(found, tags, strict=True)]
     _demand_table(table, shown[: len(found)])
-    sure = [word.confidence["head"] for word in found]
+    parser = DependencyParser.from_model(model.model_.parts["parser"])
+    rows = parser.predict_marginals(corpus, gold_tags=True, least=5e-4)[0]
+    wanted = [row.get((w.head, w.relation), 0.0) for row, w in zip(rows, found, strict=True)]
     arcs = page["steps"][0]["shown"]["arc_probabilities"]
-    demand_same("arcs", [p if p >= 5e-4 else 0.0 for p in sure], arcs, ROUNDING)
+    demand_same("arcs", wanted, arcs, ROUNDING)
 
 
 def _arc_rows(words: list[str], rows: list[dict[Any, float]]) -> list[tuple[str, Any]]:

@@ -12,14 +12,9 @@ from fuzz.metamorphic.distributions import POOL, at_temperature
 from fuzz.metamorphic.few_labels import FEW_LABELS
 from fuzz.metamorphic.subjects import TEXT_TASKS, Subject
 
-__all__ = ["NOT_YET", "ONE_TEMPERATURE", "Variant", "both", "calibrated", "named"]
+__all__ = ["Variant", "both", "named"]
 
 Rng = np.random.Generator
-
-#: Set this once models that were not calibrated have one temperature on every surface, too: the
-#: relations then ask them everywhere.
-ONE_TEMPERATURE = False
-NOT_YET = "uncalibrated models have one temperature per surface until models share one"
 
 
 @dataclass(frozen=True)
@@ -45,14 +40,6 @@ def both(subjects: Iterable[Subject]) -> dict[str, Variant]:
     """Return both variants of each subject."""
     subjects = list(subjects)
     return {**_variants(subjects, True), **_variants(subjects, False)}
-
-
-def calibrated(subjects: Iterable[Subject]) -> tuple[dict[str, Variant], dict[str, str]]:
-    """Return the variants that share a temperature today, and why the others are left out."""
-    subjects = list(subjects)
-    if ONE_TEMPERATURE:
-        return both(subjects), {}
-    return _variants(subjects, True), dict.fromkeys(_variants(subjects, False), NOT_YET)
 
 
 def named(*beginnings: str) -> list[Subject]:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from structlearn.models.calibration import Calibration
+
 from .planting import Bug, after, given
 
 __all__ = ["FILES"]
@@ -27,7 +29,7 @@ def _rounded(model):
 
 def _warmer(pipeline):
     """Change the temperature of one of a pipeline's models."""
-    pipeline.model_.parts["upos"].temperature = 2.0
+    pipeline.model_.parts["upos"].calibration = Calibration(2.0, 100, 0.0)
     return pipeline
 
 
@@ -98,13 +100,13 @@ FILES = (
         after(lambda n: n + 1), 3, ("parser, order 1",)),
     Bug("known labels = predict given them", "structlearn.tasks.tagging.tagger:Tagger._labeller",
         given(known=False), 20, CONVEX),
-    Bug("labels renamed in order", "structlearn.tasks.tagging.model:TaggerModel.label_corpus",
+    Bug("labels renamed in order", "structlearn.tasks.tagging.tagger:Tagger._named",
         after(_plain), 5, CONVEX),
     Bug("classes renamed in order", "structlearn.estimators.outputs:sort_classes",
         after(lambda found: np.array(sorted(found.tolist(), key=str))), 10, CRF),
     Bug("classes in another order, convex", "structlearn.estimators.model:StructuredModel.fit",
         after(_without_first_label), 5, ("crf",)),
-    Bug("labels apart = labels within", "structlearn.tasks.base:with_labels",
+    Bug("labels apart = labels within", "structlearn.tasks.tagging.base:with_labels",
         lambda right: lambda X, y: right(X, [row[::-1] for row in y]), 10, CONVEX),
     Bug("trained on a file = on a list", "structlearn.text.sources:read_bytes",
         after(bytes.lower), 5, CONVEX),

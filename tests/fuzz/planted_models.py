@@ -6,7 +6,7 @@ from .planting import Bug, after
 
 __all__ = ["MODELS"]
 
-ESTIMATOR = "structlearn.estimators.predictor:Predictor."
+MODEL = "structlearn.models.model:Model."
 TAGGER = "structlearn.tasks.tagging.tagger:Tagger."
 CRF = ("estimator, crf",)
 CONVEX = ("tagger, convex",)
@@ -21,25 +21,8 @@ def _next(found):
     return [*found[1:], *found[:1]]
 
 
-def _at_one(right):
-    """Ignore the calibrated temperature."""
-
-    def wrong(self, *args, **options):
-        before, self.model_.temperature = self.model_.temperature, 1.0
-        try:
-            return right(self, *args, **options)
-        finally:
-            self.model_.temperature = before
-
-    return wrong
-
-
-def _doubtful(right):
-    def ask(self, *args, **options):
-        found = right(self, *args, **options)
-        return [[{k: 0.99 * p for k, p in token.items()} for token in row] for row in found]
-
-    return ask
+def _doubtful(row):
+    return [{k: 0.99 * p for k, p in token.items()} for token in row]
 
 
 def _confident(right):
@@ -53,23 +36,24 @@ def _confident(right):
 
 
 MODELS = (
-    Bug("one by one = batch", ESTIMATOR + "_ask_each", _of_several(_next), 20, CRF),
+    Bug("one by one = batch", "structlearn.estimators.array_model:ArrayModel._ask",
+        _of_several(_next), 20, CRF),
     Bug("empty inputs put in", "structlearn.tasks.base:with_empty",
         lambda right: lambda source, answer, empty: answer([x for x in source if len(x)]),
         20, CONVEX),
     Bug("one thread = several", TAGGER + "predict",
         lambda right: lambda self, *a, **o: right(self, *a, **o)[:: 1 if self.n_threads == 1
                                                                 else -1], 40, CONVEX),
-    Bug("marginals: sums", TAGGER + "_marginals", _doubtful, 5, CONVEX),
-    Bug("k-best: order", TAGGER + "_ranked", after(lambda found: [r[::-1] for r in found]),
+    Bug("marginals: sums", TAGGER + "_named_parts", after(_doubtful), 5, CONVEX),
+    Bug("k-best: order", MODEL + "predict_kbest", after(lambda found: [r[::-1] for r in found]),
         20, CONVEX),
-    Bug("k-best: probabilities", "structlearn.estimators.certainty:Calibrated._asked_temperature",
+    Bug("k-best: probabilities", MODEL + "_at",
         lambda right: lambda self, temperature: 1.0, 20, CRF),
-    Bug("all outputs", ESTIMATOR + "entropy", lambda right: lambda self, X, **o: right(
+    Bug("all outputs", MODEL + "entropy", lambda right: lambda self, X, **o: right(
         self, X, temperature=1.0), 20, CRF),
     Bug("all trees of a pipeline", "structlearn.tasks.pipeline.confidence:add_confidence",
         _confident, 10),
-    Bug("samples", ESTIMATOR + "sample", lambda right: lambda self, X, n, **o: right(
+    Bug("samples", MODEL + "sample", lambda right: lambda self, X, n, **o: right(
         self, X, n, temperature=3.0, **o), 20, CRF),
     Bug("labels: marginals", "structlearn.estimators.multilabel:MultiLabelClassifier.predict_proba",
         after(lambda p: p[:, ::-1]), 10, ("estimator, labels sparse",)),
@@ -80,24 +64,25 @@ MODELS = (
     Bug("confidence in the workbench: pipelines",
         "structlearn.workbench.labs.pipelines:likeliest",
         after(lambda row: [(k, p / 2) for k, p in row]), 5),
-    Bug("confidence in files", TAGGER + "_labeller", _at_one, 10, ("tagger, convex, calibrated",)),
+    Bug("confidence in files", "structlearn.tasks.tagging.tagger:temperature_of",
+        lambda right: lambda temperature: 1.0, 10, ("tagger, convex, calibrated",)),
     Bug("confidence in explanations", "structlearn.tasks.tagging.tagger:Tagger._decisions",
         after(lambda rows: [[{**d, "probability": 0.0} for d in row] for row in rows]), 5,
         ("tagger, convex, calibrated",)),
-    Bug("confidence of trees", "structlearn.tasks.dependencies.sums:ArcSums.certainties",
-        _of_several(_next), 10, ("parser, order 1, calibrated",)),
+    Bug("confidence of trees", "structlearn.models.inputs:NativeInputs.certainties",
+        after(lambda rows: [_next(row) for row in rows]), 10, ("parser, order 1, calibrated",)),
     Bug("evaluate", "structlearn.metrics.accuracy:_right",
         after(lambda found: (found[0], found[1] + 1)), 10, CONVEX),
     Bug("evaluate: unknown labels", "structlearn.tasks.tagging.model:TaggerModel.gold",
         after(lambda rows: [["_" if k is None else k for k in row] for row in rows]), 10, CONVEX),
-    Bug("score of estimators", "structlearn.estimators.predictor:check_sample_weight",
+    Bug("score of estimators", "structlearn.estimators.array_model:check_sample_weight",
         after(np.ones_like), 20, CRF),
     Bug("evaluate: command line", "structlearn.commands.shared:put_json",
         lambda right: lambda found: right({**found, "accuracy": round(found["accuracy"], 2)}),
         10, CONVEX),
     Bug("evaluate: pipelines", "structlearn.metrics.alignment:word_alignment",
         after(lambda pairs: pairs[:-1]), 5),
-    Bug("images: order", "structlearn.tasks.images.model:SegmenterModel.segment_all",
+    Bug("images: order", "structlearn.tasks.images.segmenter:ImageSegmenter.predict",
         _of_several(lambda found: [found[0]] * len(found)), 20),
     Bug("images: files", "structlearn.io.images:read_image", after(lambda image: image[::-1]), 20),
     Bug("images: scores", "structlearn.tasks.images.segmenter:compare",

@@ -180,7 +180,6 @@ CLEAN = ["tags, perceptron", "tags, crf", "segments, perceptron", "segments, crf
          "arcs, order 1, crf", "trees"]  # fmt: skip
 #: Errors that were measured where there is noise, of what is not calibrated by ``confidence`` yet.
 OPEN = {
-    "pipeline, tags": 0.085,
     "pipeline, heads": 0.427,
 }
 

@@ -294,13 +294,14 @@ double SpanTrees::infer(const Layout& layout, const Scores& scores, double eps,
       layout, eps == 1.0
                   ? scores
                   : divided(layout, scores, eps, ws.real(SpanTreeScratch::kDivided, layout.parts)));
+  TreeSums chart = charts(v, ws);
+  Summation sums(v, chart);
+  chart.whole = sums.inside();
+  if (marginals.block[kNode] == nullptr) return eps * chart.whole;
   const TreeView<double> p(layout, marginals);
   for (std::size_t b = kNode; b <= kRoot; ++b) {
     std::fill(p.block[b], p.block[b] + layout.block[b].size(), 0.0);
   }
-  TreeSums chart = charts(v, ws);
-  Summation sums(v, chart);
-  chart.whole = sums.inside();
   if (chart.whole == kMinusInfinity) return chart.whole;
   sums.outside(p, ws.real(SpanTreeScratch::kMass, spans_of(v.n) * v.R));
   return eps * chart.whole;

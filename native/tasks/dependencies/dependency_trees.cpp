@@ -160,17 +160,17 @@ double DependencyTrees::infer(const Layout& layout, const Scores& scores, double
     if (p != nullptr) scratch->sums.marginals(p, out.block[kSibling], out.block[kGrand]);
     return value;
   }
-  scratch->share.resize(p == nullptr ? layout.block[kArc].size() : 0);
+  scratch->share.resize(layout.block[kArc].size());
   double* const share = p == nullptr ? scratch->share.data() : p;
   const double* arc = scratch->summed(given, eps, share);
   const auto n = static_cast<std::size_t>(parts.n), width = n + 1;
   scratch->marginal.assign(width * width, 0.0);
-  double* const marginal = scratch->marginal.data();
+  double* const marginal = p == nullptr ? nullptr : scratch->marginal.data();
   const double value = projective_ ? sum_projective(arc, nullptr, n, true, eps, marginal, nullptr)
                                    : sum_arborescences(arc, n, true, eps, marginal);
-  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+  for (std::size_t a = 0; a < parts.arcs() && p != nullptr; ++a) {
     const double mass = marginal[parts.head[a] * width + parts.word[a]];
-    for (std::size_t j = a * given.width; j < (a + 1) * given.width; ++j) share[j] *= mass;
+    for (std::size_t j = a * given.width; j < (a + 1) * given.width; ++j) p[j] *= mass;
   }
   return value;
 }

@@ -81,6 +81,10 @@ class Exhaustive(Structure):
         """Return the output with other labels."""
         return self.structure.relabel(y, labels)
 
+    def empty_output(self, labels: Any) -> Any:
+        """Return the output of an input without positions; None: there is no such input."""
+        return self.structure.empty_output(labels)
+
     def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
         """Return the cost of each part, as its structure sees it."""
         return self.structure.label_costs(costs, **scores)

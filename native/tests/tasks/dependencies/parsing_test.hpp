@@ -366,6 +366,8 @@ inline void test_dependency_trees() {
       CHECK_NEAR(oracle.infer(0, layout, theta.data(), eps, p, ws),
                  all[0].first + eps * std::log(total), 1e-9);
       for (std::size_t j = 0; j < layout.parts; ++j) CHECK_NEAR(p.value[j], expected[j], 1e-9);
+      CHECK_NEAR(structure.infer(layout, scores, eps, {}, ws), all[0].first + eps * std::log(total),
+                 1e-9);
       CHECK_NEAR(*structure.exact_entropy(layout, scores, eps, ws), entropy, 1e-9);
       // Every tree has n arcs: scores that are all larger change nothing but the value.
       std::vector<double> shifted = theta;

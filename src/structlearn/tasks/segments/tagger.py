@@ -118,7 +118,7 @@ class SegmentTagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any) -> NativeInputs:  # type: ignore[override]
+    def _inputs(self, X: Any) -> NativeInputs:
         """Return the sentences of X: a path, a corpus or a list, with or without their labels."""
         inputs: NativeInputs = self._fitted().inputs(self._read_input(X))
         return inputs

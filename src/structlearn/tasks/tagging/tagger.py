@@ -156,9 +156,7 @@ class Tagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(  # type: ignore[override]
-        self, X: Any, known: Sequence[Sequence[str | None]] | None = None
-    ) -> NativeInputs:
+    def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
         """Return the sentences of X.
 
         Parameters
