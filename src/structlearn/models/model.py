@@ -57,7 +57,7 @@ class Model:
         forbidden : list of lists of parts, optional
             Parts that the outputs of each input must not have: (position, label) of a tagger,
             (start, end, label) of segments and constituents, (head, word) of dependency trees,
-            words counted from 1.
+            words counted from 1. Estimators and counted grammars raise CapabilityError.
         """
         from ..checks import check_whole
 
