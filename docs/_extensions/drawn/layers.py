@@ -54,7 +54,7 @@ def source_map() -> str:
     corners = f"{edge},{asked:g} {aside},{asked:g} {aside},{asks:g} {edge + 1},{asks:g}"
     middle = (asked + asks) / 2
     parts.append(
-        f'<polyline points="{corners}" class="axis" fill="none" marker-end="url(#tip)"/>'
+        f'<polyline points="{corners}" class="axis" marker-end="url(#tip)"/>'
         f'<text transform="translate({aside + 14},{middle:g}) rotate(-90)" class="small">'
         "prediction</text>"
     )

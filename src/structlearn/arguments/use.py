@@ -29,7 +29,9 @@ def add_annotate(p: ArgumentParser) -> None:
         "a page with the trees; text, tokens separated by blanks (default: conllu)",
     )
     p.add_argument(
-        "--confidence", action="store_true", help="write probabilities too (conllu, json)"
+        "--confidence",
+        action="store_true",
+        help="write how likely each token, tag, lemma and head is right, too (conllu, json)",
     )
     p.add_argument(
         "--without",
@@ -64,8 +66,8 @@ def add_predict(p: ArgumentParser) -> None:
     p.add_argument(
         "--confidence",
         action="store_true",
-        help="taggers: add a column with the probability of each predicted label (in JSON a "
-        "number; four digits)",
+        help="taggers: add a column with the probability that each predicted label is right (in "
+        "JSON a number; four digits)",
     )
     p.add_argument(
         "--marginals",
