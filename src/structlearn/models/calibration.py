@@ -152,12 +152,11 @@ def calibrated_on(
         for k in mine:
             plain[k] = asked[at][k]
             mapped[k] = _curved(curve, plain[k])
-    error = _error(plain, correct)
-    if error <= HONEST / 2 or error <= _error(mapped, correct):
-        return Calibration(temperature, len(judged), error)
-    return Calibration(
-        temperature, len(judged), _error(mapped, correct), fitted(temperature, everything)
-    )
+    edge = 1 / (len(judged) + 2)
+    if _log_loss(plain, correct, edge) <= _log_loss(mapped, correct, edge):
+        return Calibration(temperature, len(judged), _error(plain, correct))
+    error = _error(mapped, correct)
+    return Calibration(temperature, len(judged), error, fitted(temperature, everything))
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:

@@ -17,7 +17,13 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["add_confidence", "calibrate_heads", "calibrate_lemmas", "calibrate_tags"]
+__all__ = [
+    "add_confidence",
+    "calibrate_heads",
+    "calibrate_lemmas",
+    "calibrate_tags",
+    "head_calibration",
+]
 
 TAG_COLUMNS = ("upos", "xpos", "feats")
 #: Probabilities that add nothing to a sum.
@@ -53,7 +59,7 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
         inputs = parser.inputs(corpus, [None] * 3)
         heads: list[list[Any]] = [[word.head for word in words] for words in sentences]
         at = temperature_of(parser.temperature)
-        calibration = _head_calibration(parser)
+        calibration = head_calibration(parser)
         _set(sentences, "head", _mapped(calibration, _head_certainties(inputs, heads, at, threads)))
 
 
@@ -109,7 +115,8 @@ def _lemma_certainties(lemmatiser: Any, corpus: Any, sentences: list[Any], threa
     return certainties
 
 
-def _head_calibration(parser: Any) -> Calibration | None:
+def head_calibration(parser: Any) -> Calibration | None:
+    """Return the calibration of heads without their relations; of whole arcs if there is none."""
     stored = parser.training.get(HEADS)
     return parser.calibration if stored is None else Calibration.from_dict(stored)
 
