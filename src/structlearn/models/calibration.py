@@ -152,11 +152,9 @@ def calibrated_on(
         for k in mine:
             plain[k] = asked[at][k]
             mapped[k] = _curved(curve, plain[k])
-    edge = 1 / (len(judged) + 2)
-    if _log_loss(plain, correct, edge) <= _log_loss(mapped, correct, edge):
-        return Calibration(temperature, len(judged), _error(plain, correct))
-    error = _error(mapped, correct)
-    return Calibration(temperature, len(judged), error, fitted(temperature, everything))
+    errors = _error(plain, correct), _error(mapped, correct)
+    curve = None if errors[0] <= errors[1] else fitted(temperature, everything)
+    return Calibration(temperature, len(judged), min(errors), curve)
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:
