@@ -26,7 +26,7 @@ def _doubtful(row):
 
 
 def _confident(right):
-    def add(pipeline, docs):
+    def add(pipeline, docs, threads):
         right(pipeline, docs, threads)
         for doc in docs:
             for word in doc.words:

@@ -160,17 +160,24 @@ def _add_tokens(model: Any, doc: Doc, threads: int) -> None:
 # -- what a dev set says of each stage ------------------------------------------------------------
 
 
-def calibrate_tags(model: Any, dev: Any, column: str, threads: int) -> None:
-    """Calibrate a tagger on the words of a dev set."""
-    inputs, shown = model.inputs(dev), model.shown
-    outputs = inputs.solve(threads).outputs
+def calibrate_tags(model: Any, dev: Any, column: str, threads: int, chosen: Any = None) -> None:
+    """Calibrate a tagger on the words of a dev set.
+
+    Parameters
+    ----------
+    chosen : Corpus, optional
+        The dev set with the tags that are chosen for its words: the temperature stays, confidence
+        is that of these tags. By default the tagger's own, which give the temperature.
+    """
+    inputs = model.inputs(dev)
+    given = model.label_corpus(dev, threads) if chosen is None else chosen.column(column)
     right = [
-        [shown[k] == gold for k, gold in zip(y, tags, strict=True)]
-        for y, tags in zip(outputs, dev.column(column), strict=True)
+        [tag == gold for tag, gold in zip(*rows, strict=True)]
+        for rows in zip(given, dev.column(column), strict=True)
     ]
-    model.calibration = calibrated_on(
-        lambda at: inputs.certainties(outputs, at, threads), right, model.loss_temperature
-    )
+    certainties = _label_certainties(model, inputs, given, threads)
+    at = model.loss_temperature if chosen is None else model.temperature
+    model.calibration = calibrated_on(certainties, right, at)
 
 
 def calibrate_lemmas(lemmatiser: Any, dev: Any, threads: int) -> None:
