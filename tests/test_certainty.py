@@ -255,8 +255,10 @@ def test_estimators_warn_of_what_rests_on_probabilities():
     X, y = noisy(20, 0)
     model = StructuredPerceptron(max_iter=2).fit(X, y)
     for ask in (model.predict_marginals, model.predict_proba, model.entropy, model.sample):
-        with pytest.warns(UserWarning, match="of this StructuredPerceptron are not calibrated"):
+        match = "of this StructuredPerceptron are not calibrated"
+        with pytest.warns(UserWarning, match=match) as caught:
             ask(X)
+        assert {warning.filename for warning in caught} == {__file__}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)
@@ -285,8 +287,9 @@ def test_tasks_warn_of_what_rests_on_probabilities(kind):
     asked = ["predict_marginals", "entropy", "sample"]
     asked += ["predict_proba"] if trees else ["explain"]
     for name in asked:
-        with pytest.warns(UserWarning, match="are not calibrated.*dev="):
+        with pytest.warns(UserWarning, match="are not calibrated.*dev=") as caught:
             getattr(task, name)(some)
+        assert {warning.filename for warning in caught} == {__file__}
     if trees:
         with pytest.warns(UserWarning, match="are not calibrated"):
             task.predict(some, probabilities=True)

@@ -259,3 +259,12 @@ def test_what_has_no_sums_says_so_whatever_is_asked():
             model.calibrate(X, [best])
         assert model.calibration(X, [best]) is None
         assert model.calibration_ is None
+
+
+@pytest.mark.parametrize("forbidden", [[[]], [[(0, "N")]]])
+def test_parts_of_estimators_cannot_be_forbidden(forbidden):
+    words = [["fish", "sleep"]]
+    for model in (CRF(), HMM()):
+        model.fit(words, [["N", "V"]])
+        with pytest.raises(CapabilityError, match="cannot be forbidden"):
+            model.predict_kbest(words, forbidden=forbidden)

@@ -14,7 +14,7 @@ LAYERS = (
     ("losses", "θ, gold, cost → loss and gradient over parts"),
     ("problem", "examples, gold, cost: infer, scatter, dot, sqnorm"),
     ("learners", "problem → weights, with a proof"),
-    ("models", "what was learned ↔ files"),
+    ("models", "inputs, weights → every answer; ↔ files"),
     ("estimators", "fit, predict, score: the scikit-learn interface"),
     ("io", "formats of files, ours and others'"),
     ("tasks", "taggers, parsers: file → model → file"),
@@ -22,9 +22,13 @@ LAYERS = (
 )
 #: What stands beside the flow, and the layers that it touches.
 BESIDE = (
-    ("native", "the C++ core, in the same folders", 1, 7),
+    ("native", "the C++ core, in the same folders", 0, 8),
     ("metrics, plotting, drawing", "look at results; know no layer", 9, 12),
 )
+
+
+#: What prediction leaves out: from the layer that answers to the one that is asked.
+PREDICTION = (3, 8)
 
 
 def source_map() -> str:
@@ -45,18 +49,27 @@ def source_map() -> str:
             x = left + 50
             ends = f'x1="{x}" y1="{y + high}" x2="{x}" y2="{y + step - 1}"'
             parts.append(f'<line {ends} class="axis" marker-end="url(#tip)"/>')
+    asked, asks = (10 + step * i + high / 2 for i in PREDICTION)
+    edge, aside = left + wide, left + wide + 18
+    corners = f"{edge},{asked:g} {aside},{asked:g} {aside},{asks:g} {edge + 1},{asks:g}"
+    middle = (asked + asks) / 2
+    parts.append(
+        f'<polyline points="{corners}" class="axis" fill="none" marker-end="url(#tip)"/>'
+        f'<text transform="translate({aside + 14},{middle:g}) rotate(-90)" class="small">'
+        "prediction</text>"
+    )
     for name, what, first, last in BESIDE:
         y, bottom = 10 + step * first, 10 + step * last + high
         middle = (y + bottom) / 2
         parts.append(
-            f'<rect x="505" y="{y}" width="145" height="{bottom - y}" rx="5" class="frame"/>'
-            f'<foreignObject x="512" y="{middle - 50}" width="131" height="110">'
+            f'<rect x="533" y="{y}" width="145" height="{bottom - y}" rx="5" class="frame"/>'
+            f'<foreignObject x="540" y="{middle - 50}" width="131" height="110">'
             f'<p xmlns="http://www.w3.org/1999/xhtml" class="beside"><b>{name}</b><br/>'
             f"{escape(what)}</p></foreignObject>"
         )
     height = 16 + step * len(LAYERS)
     return (
-        f'<svg viewBox="0 0 660 {height}" role="img" style="max-width:700px" '
+        f'<svg viewBox="0 0 688 {height}" role="img" style="max-width:730px" '
         'xmlns="http://www.w3.org/2000/svg"><title>The layers of the source, in the order in '
         f"which data flows through them</title>{''.join(parts)}</svg>"
     )

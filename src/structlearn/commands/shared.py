@@ -162,9 +162,9 @@ def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
 
 def certainty_note(model: Any) -> str:
     """Say whether the probabilities of a model can be trusted."""
-    if model.calibrated_:
-        return "The probabilities are calibrated: by a dev set, or by a log loss."
-    return "The probabilities are not calibrated: train with --dev."
+    from ..models.temperature import certainty_fact
+
+    return f"Probabilities: {certainty_fact(model._loss_temperature, model.calibration_)}."
 
 
 def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:

@@ -83,7 +83,7 @@ class HMM(ArrayModel):
         Which string of a token that has several is the one emitted: the index in a list or tuple
         (default the first), the key in a dictionary (default its first key).
     n_jobs : int, optional
-        Threads for prediction.
+        Threads for prediction; None is one, -1 all cores.
 
     Attributes
     ----------

@@ -163,9 +163,10 @@ class StructuredModel(ArrayModel):
         dictionaries of them) becomes part of the checkpoints, and is passed to its ``load`` when
         training resumes.
     n_jobs : int, optional
-        Number of threads. The result does not depend on it. Online learners process one example
-        after another and use threads only for certificates and predictions. A structure written in
-        Python runs on one thread, with a warning, unless it sets ``runs_on_threads``.
+        Number of threads; None is one, -1 all cores. The result does not depend on it. Online
+        learners process one example after another and use threads only for certificates and
+        predictions. A structure written in Python runs on one thread, with a warning, unless it
+        sets ``runs_on_threads``.
     random_state : int, Generator or RandomState, optional
         Determines the order of the examples and, if labels are sets, the initial weights.
     verbose : int, default=0

@@ -57,7 +57,7 @@ class Model:
         forbidden : list of lists of parts, optional
             Parts that the outputs of each input must not have: (position, label) of a tagger,
             (start, end, label) of segments and constituents, (head, word) of dependency trees,
-            words counted from 1.
+            words counted from 1. Estimators and counted grammars raise CapabilityError.
         """
         from ..checks import check_whole
 
@@ -241,7 +241,7 @@ class Model:
             warnings.warn(
                 f"the probabilities of this {type(self).__name__} are not calibrated: {reason}",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=_level_of_user(),
             )
         return temperature_of(self.temperature_)
 
@@ -545,6 +545,17 @@ class Model:
     def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         """Return what ``explain`` gives, for all inputs."""
         raise AssertionError
+
+
+def _level_of_user() -> int:
+    """Return the stack level, for a warning of the caller, of the first frame outside the library."""
+    import sys
+
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _seed(random_state: int | None) -> int:

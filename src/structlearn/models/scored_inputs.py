@@ -106,6 +106,13 @@ class ScoredInputs:
         """Return the best outputs."""
         return Solutions(self._ask(self.structure.argmax, threads))
 
+    def without(self, forbidden: list[Any]) -> ScoredInputs:
+        """Raise: parts of the outputs of arrays have no names to be forbidden by."""
+        raise CapabilityError(
+            "parts of these outputs cannot be forbidden one by one. What works: forbid= and "
+            "constraints= of estimators, predict_kbest without forbidden="
+        )
+
     def kbest(self, n: int, threads: int = 1) -> list[list[tuple[float, Any]]]:
         """Return up to n outputs of each input with their scores, best first."""
         return self._ask(self.structure.kbest, threads, n=n)

@@ -53,7 +53,7 @@ class LearnerParameters(DeclaredParameters):
         A file from which ``fit`` resumes after it was interrupted, see
         :class:`~structlearn.estimators.StructuredModel`.
     n_jobs : int or None, default=1
-        Threads. The result does not depend on it.
+        Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, default=0
         Seed of the order of the sentences.
     verbose : int, default=0

@@ -217,8 +217,8 @@ class DependencyParser(TreeParser):
         return inputs
 
     def _named(self, inputs: Any, i: int, output: Any) -> DependencyTree:
-        words = inputs.source.corpus.cells(i, "form")
-        return DependencyTree(self._fitted().arcs(output), words, inputs.source.upos[i])
+        words, tags = inputs.source.words[i], inputs.source.upos[i]
+        return DependencyTree(self._fitted().arcs(output), words, tags)
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> list[dict[tuple[int, str], float]]:
         labels = self._fitted().labels
@@ -318,7 +318,7 @@ class DependencyParser(TreeParser):
 
         found = []
         for s, arcs in enumerate(explain(self._fitted(), inputs)):
-            words, rows = inputs.source.corpus.cells(s, "form"), []
+            words, rows = inputs.source.words[s], []
             for m, arc in enumerate(arcs):
                 rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
                 row = {"position": m, "token": words[m], "label": (arc["head"], arc["label"])}

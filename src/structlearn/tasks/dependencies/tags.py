@@ -80,6 +80,11 @@ class TaggedCorpus:
         self.corpus, self.tags = corpus, tags
 
     @cached_property
+    def words(self) -> list[list[str]]:
+        """The words of each sentence."""
+        return self.corpus.column("form")
+
+    @cached_property
     def upos(self) -> list[list[str]]:
         """The universal tags of each sentence."""
         return tag_names(self.corpus, self.tags, 0)

@@ -93,7 +93,8 @@ class Annotating:
         texts : iterable of str
             Read as they are needed.
         n_jobs : int, optional
-            Threads; by default those of the pipeline. The result does not depend on it.
+            Threads, -1 for all cores; by default those of the pipeline. The result does not depend
+            on it.
         """
         if isinstance(texts, str):
             raise TypeError("texts is one string: give a list of texts, or call the pipeline")

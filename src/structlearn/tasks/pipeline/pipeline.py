@@ -43,7 +43,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         A folder in which finished stages are kept: the same ``fit`` goes on from there after an
         interruption, another one is refused. The folder stays when the training has ended.
     n_jobs : int or None, default=1
-        Threads. The result does not depend on it.
+        Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, default=0
         Seed.
     verbose : int, default=0
