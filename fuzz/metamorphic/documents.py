@@ -13,7 +13,7 @@ from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import PIPELINES
 from fuzz.metamorphic.variants import Variant, both, named
 from structlearn.tasks import DependencyParser, Tagger
-from structlearn.tasks.pipeline.confidence import _head_calibration
+from structlearn.tasks.pipeline.confidence import head_calibration
 from structlearn.text.corpus import corpus_of
 from structlearn.workbench.labs.text import answer
 from structlearn.workbench.requests import Request
@@ -46,9 +46,9 @@ def confidence_in_documents(variant: Variant, rng: Rng) -> None:
             demand_same(name, wanted, word.confidence[name], ROUNDING)
     parser = DependencyParser.from_model(models["parser"])
     trees = parser.predict_marginals(corpus, gold_tags=True, least=1e-6)
-    calibration = _head_calibration(parser.model_)
+    calibration = head_calibration(parser.model_)
     for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
-        share = min(1.0, sum(q for (head, _), q in p.items() if head == word.head))
+        share = min(1.0, sum((q for (head, _), q in p.items() if head == word.head), 0.0))
         wanted = _confidence(calibration, share)
         demand_same("head", wanted, word.confidence["head"], ROUNDING)
     _demand_written(doc, [word.confidence for word in doc.words])

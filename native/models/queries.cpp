@@ -9,7 +9,7 @@ namespace {
 std::size_t encode(const Scored& scored, const Output& y, std::vector<std::uint32_t>& parts) {
   parts.clear();
   scored.structure->encode(scored.layout, y, parts);
-  const std::size_t first = scored.layout.block[0].size();
+  const std::size_t first = scored.layout.block[scored.first].size();
   const auto others = std::stable_partition(parts.begin(), parts.end(),
                                             [&](std::uint32_t part) { return part < first; });
   return static_cast<std::size_t>(others - parts.begin());
@@ -55,7 +55,7 @@ double marginals(Reader& reader, const Scored& scored, double eps, std::vector<d
   }
   const double value =
       scored.structure->infer(scored.layout, scored.scores, eps, out, reader.workspace);
-  p.resize(scored.layout.block[0].size());
+  p.resize(scored.layout.block[scored.first].size());
   reader.to_names(p);
   return value;
 }
@@ -112,7 +112,8 @@ std::vector<Output> rivals(Reader& reader, const Scored& scored) {
     return {};
   }
   std::vector<std::uint32_t> parts;
-  const std::size_t n = encode(scored, y, parts), outcomes = scored.layout.block[0].outcomes;
+  const std::size_t n = encode(scored, y, parts),
+                    outcomes = scored.layout.block[scored.first].outcomes;
   std::vector<Output> others(n);
   std::vector<double> kept(outcomes);
   for (std::size_t i = 0; i < n; ++i) {

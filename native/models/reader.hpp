@@ -21,6 +21,7 @@ struct Scored {
   Layout layout;
   Scores scores;
   double* parts = nullptr;  // the scores of the first block, which lie in the reader's own memory
+  std::size_t first = 0;    // its number; its parts are the first of the layout
 };
 
 // What the scores are for. Best outputs and sums may live in different sets: a second-order parser
@@ -51,7 +52,9 @@ class Reader {
 
   // Where an outcome of the first block has several names or none: how many names a site has, and
   // from the probabilities of outcomes to those of names.
-  virtual std::size_t names(const Scored& scored) const { return scored.layout.block[0].outcomes; }
+  virtual std::size_t names(const Scored& scored) const {
+    return scored.layout.block[scored.first].outcomes;
+  }
   virtual void to_names(std::vector<double>& /* p */) const {}
 
   // The parts of an output of the model; what a name of a site of the first block stands for; and

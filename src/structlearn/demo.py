@@ -205,7 +205,7 @@ def _telling_sentence(
 ) -> tuple[int, dict[str, Any]]:
     """Return a short sentence, right as it stands, whose loss-augmented search goes astray."""
     index = {k: n for n, k in enumerate(model.classes_.tolist())}
-    problem = model._problem_for(features)
+    problem = model._inputs(features).problem
     fallback = 0
     for i in range(problem.n_examples):
         scores = problem.scores(i, model._weights)

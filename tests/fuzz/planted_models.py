@@ -26,8 +26,8 @@ def _doubtful(row):
 
 
 def _confident(right):
-    def add(pipeline, docs):
-        right(pipeline, docs)
+    def add(pipeline, docs, threads):
+        right(pipeline, docs, threads)
         for doc in docs:
             for word in doc.words:
                 word.confidence = {k: p**2 for k, p in word.confidence.items()}

@@ -130,6 +130,8 @@ def test_annotated_text():
 
 def test_all_outputs_of_a_model():
     class Coin:
+        temperature_ = 1.0
+
         def predict_kbest(self, X, n):
             return [[(1.0, "heads"), (0.0, "tails")]]
 

@@ -107,7 +107,7 @@ def test_against_the_list_of_all_outputs(name):
 
 def test_what_has_no_probabilities_says_what_works():
     rng = np.random.default_rng(0)
-    images = [rng.integers(0, 255, size=(8, 8), dtype=np.uint8) for _ in range(3)]
+    images = [rng.integers(0, 255, size=(40, 40), dtype=np.uint8) for _ in range(3)]
     masks = [(image > 127).astype(np.uint8) for image in images]
     segmenter = ImageSegmenter(max_iter=1).fit(images, masks)
     for ask in (segmenter.sample, segmenter.entropy):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from structlearn.datasets import make_treebank
-from structlearn.exceptions import CapabilityError
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
 
 BANK = list(make_treebank(40, random_state=0))
@@ -205,11 +204,6 @@ def test_labels_that_are_no_chunks_are_placed(tasks):
         tasks["segments"].evaluate(gold)
 
 
-def test_pairs_of_arcs_have_no_sums_however_few_sentences(tasks):
-    with pytest.raises(CapabilityError, match="order 2"):
-        tasks["parser of pairs"].predict_marginals(TAGGED[:1])
-
-
 @EACH
 def test_one_sentence_is_not_taken_for_many(tasks, name):
     """Tokens where sentences belong: refused by every call, in a list and from an iterator."""
@@ -217,8 +211,6 @@ def test_one_sentence_is_not_taken_for_many(tasks, name):
     bare, tagged = [("Fish",), ("sleep",)], [("Fish", "N"), ("sleep", "V")]
     for tokens in (bare, tagged, [{"word": "Fish"}, {"word": "sleep"}]):
         for query, ask in queries(task, (*LABELLING, *JUDGING)):
-            if query == "predict_marginals" and name == "parser of pairs":
-                continue
             for given in (tokens, iter(tokens)) if query not in JUDGING else (tokens,):
                 if "constituents" in name or name == "pcfg":
                     message = "pass a list of sentences|a tree is a Tree"

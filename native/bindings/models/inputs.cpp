@@ -137,7 +137,7 @@ nb::list marginals_of_all(const PyInputs& self, double temperature, double least
       return;
     }
     for (std::size_t j = 0; j < p.size(); ++j) {
-      if (p[j] < least || !s.structure->reads(s.layout, 0, j / names)) continue;
+      if (p[j] < least || !s.structure->reads(s.layout, s.first, j / names)) continue;
       likely[i].parts.push_back(reader.part(j / names, j % names));
       likely[i].p.push_back(std::min(1.0, p[j]));
     }

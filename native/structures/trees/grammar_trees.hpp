@@ -1,9 +1,9 @@
 // Parse trees of a context-free grammar with binary and unary rules, scored rule by rule.
 //
-// Blocks: 0 span (n * (n + 1) sites, as in Constituency, of a part a name: that any symbol of this
-// name covers i..j, once however many do), 1 word (n sites of R: a symbol that stands for a word
-// itself), 2 binary and 3 unary (one shared site, a score a rule), 4 root (one site of R: the
-// outermost symbol). All but word may be absent.
+// Blocks: 0 word (n sites of R: a symbol that stands for a word itself), 1 span (n * (n + 1) sites,
+// as in Constituency, of a part a name: that any symbol of this name covers i..j, once however many
+// do), 2 binary and 3 unary (one shared site, a score a rule), 4 root (one site of R: the
+// outermost symbol). All but the first may be absent.
 //
 // At each span stands a symbol from a word or a binary rule, and above it a chain of unary rules in
 // which no symbol comes twice: cycles of unary rules would make infinitely many trees. The chains
@@ -43,7 +43,7 @@ struct Grammar {
 
 class GrammarTrees final : public Structure, public SpanOutputs {
  public:
-  static constexpr std::size_t kSpan = 0, kWord = 1, kBinary = 2, kUnary = 3, kRoot = 4;
+  static constexpr std::size_t kWord = 0, kSpan = 1, kBinary = 2, kUnary = 3, kRoot = 4;
 
   // Throws std::invalid_argument where a rule or a chain names what does not exist.
   explicit GrammarTrees(Grammar grammar);

@@ -155,13 +155,13 @@ const Scored& GrammarReader::scores(std::size_t sentence, Purpose) {
   n_ = tags.size();
   span_.assign(n_ * (n_ + 1) * g.names, 0.0);
   word_.resize(n_ * g.symbols);
-  scored_ = {&model_.trees, {}, {}, span_.data()};
+  scored_ = {&model_.trees, {}, {}, span_.data(), GrammarTrees::kSpan};
   scored_.layout.add(GrammarTrees::kSpan, n_ * (n_ + 1), g.names, true);
   scored_.layout.add(GrammarTrees::kWord, n_, g.symbols, true);
   scored_.layout.add(GrammarTrees::kBinary, 1, g.binary.size(), false);
   scored_.layout.add(GrammarTrees::kUnary, 1, g.unary.size(), false);
   scored_.layout.add(GrammarTrees::kRoot, 1, g.symbols, false);
-  scored_.scores.block = {span_.data(), word_.data(), model_.scores.data(), model_.unary(),
+  scored_.scores.block = {word_.data(), span_.data(), model_.scores.data(), model_.unary(),
                           model_.root()};
   allow(tags);
   if (std::find(tags.begin(), tags.end(), -1) == tags.end()) return scored_;

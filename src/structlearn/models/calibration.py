@@ -148,16 +148,13 @@ def calibrated_on(
     for mine, others in (halves, halves[::-1]):
         # The search has been close to the best temperature of either half.
         at = min(asked, key=lambda at: loss(at, others)) if others else temperature
-        curve = fitted(at, others)
+        others_curve = fitted(at, others)
         for k in mine:
             plain[k] = asked[at][k]
-            mapped[k] = _curved(curve, plain[k])
-    error = _error(plain, correct)
-    if error <= HONEST / 2 or error <= _error(mapped, correct):
-        return Calibration(temperature, len(judged), error)
-    return Calibration(
-        temperature, len(judged), _error(mapped, correct), fitted(temperature, everything)
-    )
+            mapped[k] = _curved(others_curve, plain[k])
+    errors = _error(plain, correct), _error(mapped, correct)
+    curve = None if errors[0] <= errors[1] else fitted(temperature, everything)
+    return Calibration(temperature, len(judged), min(errors), curve)
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:

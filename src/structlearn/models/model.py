@@ -548,7 +548,7 @@ class Model:
 
 
 def _level_of_user() -> int:
-    """Return the stack level of the first caller outside the library, for warnings."""
+    """Return the stack level of the first frame outside the library, for a warning."""
     import sys
 
     package = __name__.partition(".")[0]

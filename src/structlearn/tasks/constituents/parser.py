@@ -183,8 +183,6 @@ class ConstituencyParser(TreeParser):
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
         model = self._fitted()
         begin, end, label = part
-        if model.grammar is not None:
-            return super()._places_of(inputs, i, part)
         if label not in model.names or not 0 <= begin < end <= len(inputs.source[i][0]):
             raise ValueError(f"the model has no span {part!r}")
         return [(begin, end, model.names.index(label))]

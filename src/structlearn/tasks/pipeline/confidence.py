@@ -17,7 +17,13 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["add_confidence", "calibrate_heads", "calibrate_lemmas", "calibrate_tags"]
+__all__ = [
+    "add_confidence",
+    "calibrate_heads",
+    "calibrate_lemmas",
+    "calibrate_tags",
+    "head_calibration",
+]
 
 TAG_COLUMNS = ("upos", "xpos", "feats")
 #: Probabilities that add nothing to a sum.
@@ -53,7 +59,7 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
         inputs = parser.inputs(corpus, [None] * 3)
         heads: list[list[Any]] = [[word.head for word in words] for words in sentences]
         at = temperature_of(parser.temperature)
-        calibration = _head_calibration(parser)
+        calibration = head_calibration(parser)
         _set(sentences, "head", _mapped(calibration, _head_certainties(inputs, heads, at, threads)))
 
 
@@ -109,7 +115,8 @@ def _lemma_certainties(lemmatiser: Any, corpus: Any, sentences: list[Any], threa
     return certainties
 
 
-def _head_calibration(parser: Any) -> Calibration | None:
+def head_calibration(parser: Any) -> Calibration | None:
+    """Return the calibration of heads without their relations; of whole arcs if there is none."""
     stored = parser.training.get(HEADS)
     return parser.calibration if stored is None else Calibration.from_dict(stored)
 
@@ -153,17 +160,24 @@ def _add_tokens(model: Any, doc: Doc, threads: int) -> None:
 # -- what a dev set says of each stage ------------------------------------------------------------
 
 
-def calibrate_tags(model: Any, dev: Any, column: str, threads: int) -> None:
-    """Calibrate a tagger on the words of a dev set."""
-    inputs, shown = model.inputs(dev), model.shown
-    outputs = inputs.solve(threads).outputs
+def calibrate_tags(model: Any, dev: Any, column: str, threads: int, chosen: Any = None) -> None:
+    """Calibrate a tagger on the words of a dev set.
+
+    Parameters
+    ----------
+    chosen : Corpus, optional
+        The dev set with the tags that are chosen for its words: the temperature stays, confidence
+        is that of these tags. By default the tagger's own, which give the temperature.
+    """
+    inputs = model.inputs(dev)
+    given = model.label_corpus(dev, threads) if chosen is None else chosen.column(column)
     right = [
-        [shown[k] == gold for k, gold in zip(y, tags, strict=True)]
-        for y, tags in zip(outputs, dev.column(column), strict=True)
+        [tag == gold for tag, gold in zip(*rows, strict=True)]
+        for rows in zip(given, dev.column(column), strict=True)
     ]
-    model.calibration = calibrated_on(
-        lambda at: inputs.certainties(outputs, at, threads), right, model.loss_temperature
-    )
+    certainties = _label_certainties(model, inputs, given, threads)
+    at = model.loss_temperature if chosen is None else model.temperature
+    model.calibration = calibrated_on(certainties, right, at)
 
 
 def calibrate_lemmas(lemmatiser: Any, dev: Any, threads: int) -> None:

@@ -88,6 +88,9 @@ class PipelineFitting:
                     calibrate_tags(self.parts[column], self.dev, column, self.threads)
                 dev_tagged = _copy(self.dev)
                 put_tags(dev_tagged, tagger.numbers(self.dev, self.threads), combinations)
+                for column in TAG_COLUMNS:
+                    model = self.parts[column]
+                    calibrate_tags(model, self.dev, column, self.threads, dev_tagged)
             if p.parser:
                 tagged = self._jackknifed(tagger)
         if p.lemmas:
