@@ -2,8 +2,8 @@
 
 The temperature T of P(output) ∝ exp(score / T) is the one at which the model is least surprised by
 which of its own predicted parts are right (the binary log loss; a gold part that the model did not
-predict, however improbable, counts as one mistake and no more). Where temperature alone does not
-make confidence honest, a monotone map of the probability p is fitted too,
+predict, however improbable, counts as one mistake and no more). If that is
+more honest on parts that were not fitted to, the probability p goes through a monotone map,
 
     confidence = σ(a · log p − b · log(1 − p) + c),   a, b ≥ 0,
 
