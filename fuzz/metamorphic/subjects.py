@@ -291,7 +291,7 @@ def _estimator_subject(name: str, estimator: Any, data: Callable[[], Any]) -> Su
 
     def draw(rng: Rng) -> Drawn:
         chosen = rng.permutation(len(X) if isinstance(X, list) else X.shape[0])
-        return Drawn(estimator, _rows(X, chosen), _rows(y, chosen))
+        return Drawn(clone(estimator), _rows(X, chosen), _rows(y, chosen))
 
     def inputs(rng: Rng, n: int) -> Any:
         return _rows(X, rng.integers(len(X) if isinstance(X, list) else X.shape[0], size=n))
