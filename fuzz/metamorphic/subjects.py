@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from structlearn import MultiLabelClassifier
 from structlearn.datasets import make_shapes, make_treebank
