@@ -65,7 +65,6 @@ class Drawn:
 
     def fit_with(self, parameters: Mapping[str, Any], **options: Any) -> Any:
         """Return a fitted copy of the estimator with other parameters."""
-        from sklearn.base import clone
 
         model = clone(self.estimator).set_params(**parameters)
         return (
