@@ -42,7 +42,7 @@ def trees(**options):
     # A counted grammar derives the tags of its sentences, some of them in several ways.
     short = sorted(BANK, key=lambda s: len(s.words))
     sentences = (list(zip(s.words, s.tags, strict=True)) for s in short)
-    words = next(s for s in sentences if len(model.predict_kbest([s], 2)[0]) > 1)
+    words = next(s for s in sentences if len(model.predict_kbest([s], 9)[0]) > 8)
     return model, words, lambda tree: {span for span in tree.spans() if span[2]}
 
 
