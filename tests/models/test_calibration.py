@@ -150,6 +150,13 @@ def test_few_right_answers_do_not_make_a_model_calibrated(n, by_input):
     assert not found.honest
 
 
+def test_a_small_error_of_a_few_parts_is_chance():
+    by_chance = calibrated_on(lambda _: [[0.75]] * 4, [[True], [True], [True], [False]], 1.0)
+    assert by_chance.error < 0.01
+    assert not by_chance.honest
+    assert next(n for n in range(60) if Calibration(1.0, n, 0.0).honest) == 32
+
+
 def test_inputs_of_which_nothing_is_known_do_not_unbalance_the_halves():
     rows, right = answers(60, 7, crooked)
     spread = [row for row in rows for _ in (0, 1)]
