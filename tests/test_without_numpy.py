@@ -35,20 +35,13 @@ TEXT = "They don't! The cat sees a dog.\n\nThe old man sleeps.\nDon't they swim?
 
 @dataclass
 class Case:
-    """A model to be trained here and to be used there.
-
-    Attributes
-    ----------
-    kbest : bool
-        Whether it answers k-best lists without NumPy: trees of arcs, whose sums need it, do not.
-    """
+    """A model to be trained here and to be used there."""
 
     task: str
     learner: str
     options: dict = field(default_factory=dict)
     precisions: tuple = (None,)
     functions: bool = False
-    kbest: bool = True
 
     def fit(self):
         it = TRAININGS[self.task]
@@ -70,16 +63,15 @@ CASES = {
     "candidates, order 2": Case("candidates, order 2", "crf", precisions=ALL),
     "hmm": Case("tagger", "hmm", precisions=ALL),
     "segments": Case("segments", "crf"),
-    "parser": Case("parser", "perceptron", precisions=ALL, kbest=False),
-    "parser of pairs": Case(
-        "parser of pairs", "passive-aggressive", {"prune": True}, ("int8",), kbest=False
-    ),
+    "parser": Case("parser", "perceptron", precisions=ALL),
+    "parser of pairs": Case("parser of pairs", "passive-aggressive", {"prune": True}, ("int8",)),
     "parser with taggers": Case(
-        "parser of pairs", "perceptron", {"gold_tags": False, "folds": 2}, ("int8",), kbest=False
+        "parser of pairs", "perceptron", {"gold_tags": False, "folds": 2}, ("int8",)
     ),
     "constituency": Case("constituency", "perceptron"),
-    "pipeline": Case("pipeline", "perceptron", precisions=ALL, kbest=False),
-    "pipeline of crf": Case("pipeline", "crf", kbest=False),
+    "pcfg": Case("constituency", "pcfg"),
+    "pipeline": Case("pipeline", "perceptron", precisions=ALL),
+    "pipeline of crf": Case("pipeline", "crf"),
 }
 MODELS = [(name, precision) for name, case in CASES.items() for precision in case.precisions]
 every = pytest.mark.parametrize(("name", "precision"), MODELS)
@@ -113,8 +105,8 @@ def given(name, precision, tmp_path):
             [token] if isinstance(token, str) else token for s in sentences for token in (*s, "")
         )
         source.write_text("".join(" ".join(row) + "\n" for row in rows))
-    options = {"kbest": case.kbest, "functions": case.functions}
-    return {"path": str(path), "sentences": sentences, "source": str(source), **options}
+    options = {"source": str(source), "functions": case.functions}
+    return {"path": str(path), "sentences": sentences, **options}
 
 
 def bare(kind, *arguments):

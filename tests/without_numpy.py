@@ -32,10 +32,14 @@ def last_letter(word):
 
 #: What templates call.
 FUNCTIONS = {"last_letter": last_letter}
+#: What models are asked, pipelines the first two alone.
+QUERIES = (
+    "predict", "predict_kbest", "predict_marginals", "predict_proba", "entropy", "confidence",
+)  # fmt: skip
 FORMATS = ("conllu", "json", "html", "text")
 
 
-def uses(path, sentences, source, folder, kbest=True, functions=False):
+def uses(path, sentences, source, folder, functions=False):
     """Return what a model answers, as JSON can hold it.
 
     Parameters
@@ -48,8 +52,6 @@ def uses(path, sentences, source, folder, kbest=True, functions=False):
         A file of the same; for a pipeline, of running text.
     folder : path
         For what it writes.
-    kbest : bool
-        Whether to ask for k-best lists.
     functions : bool
         Whether its templates call :data:`FUNCTIONS`.
     """
@@ -66,10 +68,12 @@ def uses(path, sentences, source, folder, kbest=True, functions=False):
     is_pipeline = hasattr(model, "pipe")
     for n_jobs in (1, 2):
         model.n_jobs = n_jobs
-        found = {"predict": repr(model.predict(sentences))}
-        if kbest:
-            found["kbest"] = repr(model.predict_kbest(sentences, 3))
-        if is_pipeline:
+        found = {ask: repr(getattr(model, ask)(sentences)) for ask in QUERIES[:2]}
+        if not is_pipeline:
+            found |= {ask: repr(getattr(model, ask)(sentences)) for ask in QUERIES[2:]}
+            found["sample"] = repr(model.sample(sentences, 2, random_state=0))
+        else:
+            found["sure"] = model.annotate(sentences, confidence=True).to_conllu(confidence=True)
             text = Path(source).read_text()
             found["text"] = model(text).to_conllu()
             found["texts"] = [doc.to_dict() for doc in model.pipe(text.split("\n\n"))]

@@ -138,6 +138,34 @@ def test_small_and_easy_dev_sets_do_not_make_sure(n, temperature):
     assert f"{easy.confidence(1.0):.4f}" != "1.0000"
 
 
+@pytest.mark.parametrize("by_input", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 9, 50])
+def test_few_right_answers_do_not_make_a_model_calibrated(n, by_input):
+    """The error is that of the confidence, and half of the parts show no more than it says."""
+    shape = [1] * n if by_input else [n]
+    found = calibrated_on(
+        lambda at: [[1 / (1 + math.exp(-9 / at))] * k for k in shape], [[True] * k for k in shape]
+    )
+    assert found.error >= 1 / (n + 2)
+    assert not found.honest
+
+
+def test_a_small_error_of_a_few_parts_is_chance():
+    by_chance = calibrated_on(lambda _: [[0.75]] * 4, [[True], [True], [True], [False]], 1.0)
+    assert by_chance.error < 0.01
+    assert not by_chance.honest
+    assert next(n for n in range(60) if Calibration(1.0, n, 0.0).honest) == 32
+
+
+def test_inputs_of_which_nothing_is_known_do_not_unbalance_the_halves():
+    rows, right = answers(60, 7, crooked)
+    spread = [row for row in rows for _ in (0, 1)]
+    every_second = [one for row in right for one in (row, [None] * len(row))]
+    found = calibrated_on(lambda at: softened(spread, at), every_second)
+    wanted = calibrated_on(lambda at: softened(rows, at), right)
+    assert found.as_dict() == wanted.as_dict()
+
+
 def test_parts_that_are_not_known_do_not_count():
     rows, right = answers(300, 6, crooked)
     rng = random.Random(0)

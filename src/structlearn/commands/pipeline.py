@@ -125,7 +125,11 @@ def evaluate(pipeline: Any, o: Any) -> int:
 
 def inspect(pipeline: Any, o: Any) -> int:
     """List the stages."""
+    from ..models.temperature import certainty_fact
+    from ..tasks.pipeline.confidence import stage_calibrations
+
     model = pipeline.model_
+    calibrations = stage_calibrations(pipeline)
     told = model.training
     lines = [f"a pipeline: {', '.join(pipeline.stages)}"]
     if "sentences" in told:
@@ -135,5 +139,7 @@ def inspect(pipeline: Any, o: Any) -> int:
         lines.append(
             f"  {name}: {part.called}, {size}, learner {part.training.get('learner', '?')}"
         )
+        if name in calibrations:
+            lines.append(f"    probabilities: {certainty_fact(*calibrations[name])}")
     put(joined_lines([*lines, f"{len(model.combinations)} combinations of tags"]))
     return 0

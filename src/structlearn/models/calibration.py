@@ -60,13 +60,17 @@ class Calibration:
 
     @property
     def honest(self) -> bool:
-        """Whether confidence was right about itself on held-out parts."""
-        return self.error <= HONEST
+        """Whether confidence was right about itself on held-out parts, and these were enough.
+
+        Of a few parts the error may be small by chance: so many are needed that a confidence of
+        1 − 0.03 can be shown at all.
+        """
+        return self.error <= HONEST and 1 - self.highest <= HONEST
 
     @property
     def highest(self) -> float:
         """The highest confidence that so many parts can show."""
-        return (self.n_parts + 1) / (self.n_parts + 2)
+        return _highest(self.n_parts)
 
     def confidence(self, p: float) -> float:
         """Return the probability that a part of probability p is right."""
@@ -122,8 +126,11 @@ def calibrated_on(
         return None
     correct = [bool(right[i][j]) for i, j in judged]
 
-    # Two halves, input by input: each is judged by what the other one says.
-    halves = [[k for k, (i, _) in enumerate(judged) if i % 2 == half] for half in (0, 1)]
+    # Two halves, input by input (part by part of a single input): each is judged by what the other
+    # one says.
+    known = {i: number for number, i in enumerate(dict.fromkeys(i for i, _ in judged))}
+    side = [known[i] % 2 if len(known) > 1 else k % 2 for k, (i, _) in enumerate(judged)]
+    halves = [[k for k, its in enumerate(side) if its == half] for half in (0, 1)]
     asked: dict[float, list[float]] = {}
 
     def probabilities(at: float) -> list[float]:
@@ -148,13 +155,18 @@ def calibrated_on(
     for mine, others in (halves, halves[::-1]):
         # The search has been close to the best temperature of either half.
         at = min(asked, key=lambda at: loss(at, others)) if others else temperature
-        others_curve = fitted(at, others)
+        others_curve, highest = fitted(at, others), _highest(len(others))
         for k in mine:
-            plain[k] = asked[at][k]
-            mapped[k] = _curved(others_curve, plain[k])
+            plain[k] = min(asked[at][k], highest)
+            mapped[k] = min(_curved(others_curve, asked[at][k]), highest)
     errors = _error(plain, correct), _error(mapped, correct)
     curve = None if errors[0] <= errors[1] else fitted(temperature, everything)
     return Calibration(temperature, len(judged), min(errors), curve)
+
+
+def _highest(n: int) -> float:
+    """Return the probability that a part is right after n right ones in a row."""
+    return (n + 1) / (n + 2)
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:

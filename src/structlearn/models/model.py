@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .calibration import Calibration
     from .inputs import Inputs
 
-__all__ = ["Model"]
+__all__ = ["Model", "level_of_user"]
 
 _PAIR = ("before", "after", "weight")
 _FEATURE = ("label", "feature", "weight")
@@ -241,7 +241,7 @@ class Model:
             warnings.warn(
                 f"the probabilities of this {type(self).__name__} are not calibrated: {reason}",
                 UserWarning,
-                stacklevel=_level_of_user(),
+                stacklevel=level_of_user(),
             )
         return temperature_of(self.temperature_)
 
@@ -547,7 +547,7 @@ class Model:
         raise AssertionError
 
 
-def _level_of_user() -> int:
+def level_of_user() -> int:
     """Return the stack level of the first frame outside the library, for a warning."""
     import sys
 

@@ -4,12 +4,14 @@ import io
 import json
 import math
 import pickle
+import warnings
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structlearn
+from structlearn import cli
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
@@ -204,6 +206,39 @@ def test_confidences_are_probabilities(nlp):
     first = make(parser={"order": 1, "hash_bits": 14, **SMALL}).fit(treebank(60))
     words = first(TEXT, confidence=True).words
     assert all(0 <= word.confidence["head"] <= 1 for word in words)
+
+
+def test_stages_that_are_not_calibrated_are_named(tmp_path, capsys):
+    few = make(tokeniser=False, parser=False, tags=SMALL).fit(
+        treebank(40), dev=treebank(2, random_state=2)
+    )
+    few.model_.parts["lemmas"].calibration = Calibration(1.0, 1000, 0.01)
+    few.model_.parts["xpos"].calibration = None
+    few.model_.parts["upos"].calibration = Calibration(1.0, 1000, 0.0512)
+    calls = {
+        "a call": lambda nlp: nlp.with_tokeniser(lambda text: [[(0, 4)]])("They", confidence=True),
+        "tokens": lambda nlp: nlp.annotate([["They"]], confidence=True),
+        "texts": lambda nlp: list(
+            nlp.with_tokeniser(lambda text: [[(0, 4)]]).pipe(["They"] * 2, confidence=True)
+        ),
+    }
+    for name, call in calls.items():
+        with pytest.warns(UserWarning, match="of this Pipeline are not calibrated") as caught:
+            call(few)
+        assert len(caught) == 1, name
+        told = str(caught[0].message)
+        assert "upos: their reliability error was 0.051 on 1,000 parts" in told
+        assert "xpos: no dev set has tried them" in told
+        assert "lemmas" not in told
+        assert caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(few.without("tags"))
+    few.save(tmp_path / "model")
+    assert cli.run(["inspect", str(tmp_path / "model")]) == 0
+    shown = capsys.readouterr().out
+    assert "not calibrated: reliability error 0.051 on 1,000 held-out parts" in shown
+    assert "calibrated on the dev set, temperature 1, reliability error 0.010" in shown
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -75,12 +75,15 @@ class Annotating:
         ----------
         confidence : bool, default=False
             Set the probabilities of tokens, tags, lemmas and arcs too. Those of arcs are sums over
-            projective trees where the parser is of order 2.
+            projective trees where the parser is of order 2. A warning names the stages whose
+            probabilities are not calibrated.
 
         Returns
         -------
         Doc
         """
+        if confidence:
+            self._warn_if_uncalibrated()
         return self._annotated([text], self.n_threads, confidence)[0]
 
     def pipe(
@@ -98,6 +101,8 @@ class Annotating:
         """
         if isinstance(texts, str):
             raise TypeError("texts is one string: give a list of texts, or call the pipeline")
+        if confidence:
+            self._warn_if_uncalibrated()
         threads = self.n_threads if n_jobs is None else n_threads(n_jobs)
         batches = _batches(texts)
         if threads == 1:
@@ -167,6 +172,7 @@ class Annotating:
             places.append(row)
         docs = self._finished(["\n".join(lines)], [places], self.n_threads, split)
         if confidence:
+            self._warn_if_uncalibrated()
             self._add_confidence(docs, self.n_threads)
         return docs[0]
 
@@ -300,6 +306,11 @@ class Annotating:
             labels = entity_labels(self.model_.parts["entities"], sentences, threads)
             for word, label in zip(flat, labels, strict=True):
                 word.entity = label
+
+    def _warn_if_uncalibrated(self) -> None:
+        from .confidence import warn_if_uncalibrated
+
+        warn_if_uncalibrated(self)
 
     def _add_confidence(self, docs: list[Doc], threads: int) -> None:
         from .confidence import add_confidence

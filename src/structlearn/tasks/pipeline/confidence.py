@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ... import _core
 from ...models.calibration import Calibration, calibrated_on
 from ...models.inputs import NativeInputs
+from ...models.model import level_of_user
 from ...models.temperature import temperature_of
 from .corpora import tagged_corpus
 from .doc import Doc
@@ -23,6 +24,8 @@ __all__ = [
     "calibrate_lemmas",
     "calibrate_tags",
     "head_calibration",
+    "stage_calibrations",
+    "warn_if_uncalibrated",
 ]
 
 TAG_COLUMNS = ("upos", "xpos", "feats")
@@ -61,6 +64,43 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
         at = temperature_of(parser.temperature)
         calibration = head_calibration(parser)
         _set(sentences, "head", _mapped(calibration, _head_certainties(inputs, heads, at, threads)))
+
+
+def stage_calibrations(pipeline: Any) -> dict[str, tuple[float | None, Calibration | None]]:
+    """Return the ε of the loss and the calibration of each model that gives confidences."""
+    asked = {*pipeline.stages} - {"splitter"}
+    if pipeline._own_tokeniser is not None:
+        asked.discard("tokeniser")
+    return {
+        name: (
+            model.loss_temperature,
+            head_calibration(model) if name == "parser" else model.calibration,
+        )
+        for name, model in pipeline.model_.parts.items()
+        if ("tags" if name in TAG_COLUMNS else name) in asked
+    }
+
+
+def warn_if_uncalibrated(pipeline: Any) -> None:
+    """Warn if the confidence of some stages cannot be trusted."""
+    reasons = []
+    for name, (temperature, calibration) in stage_calibrations(pipeline).items():
+        if calibration is None:
+            if temperature is None:
+                reasons.append(f"{name}: no dev set has tried them")
+        elif not calibration.honest:
+            reasons.append(
+                f"{name}: their reliability error was {calibration.error:.3f} on "
+                f"{calibration.n_parts:,} parts of the dev set"
+            )
+    if reasons:
+        import warnings
+
+        warnings.warn(
+            f"the probabilities of this Pipeline are not calibrated ({'; '.join(reasons)})",
+            UserWarning,
+            stacklevel=level_of_user(),
+        )
 
 
 def _set(sentences: list[Any], name: str, rows: list[list[float]]) -> None:
