@@ -25,6 +25,7 @@ class MaskedReader final : public Reader {
   const Scored& scores(std::size_t input, Purpose purpose) override {
     const Scored& scored = reader_->scores(input, purpose);
     const auto labels = static_cast<std::int32_t>(reader_->names(scored));
+    masked_ = !forbidden_[input].empty();
     for (Part part : forbidden_[input]) {
       const bool any = part.label == kAnyLabel;
       const std::int32_t first = any ? 0 : part.label, last = any ? labels : part.label + 1;
@@ -36,7 +37,10 @@ class MaskedReader final : public Reader {
   }
   void to_model(Output& y) const override { reader_->to_model(y); }
   bool to_structure(Output& y) const override { return reader_->to_structure(y); }
-  std::optional<Output> makeshift() const override { return reader_->makeshift(); }
+  // A makeshift might have what is forbidden.
+  std::optional<Output> makeshift() const override {
+    return masked_ ? std::nullopt : reader_->makeshift();
+  }
   std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
   void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
   std::vector<Part> parts(const Output& y) const override { return reader_->parts(y); }
@@ -52,6 +56,7 @@ class MaskedReader final : public Reader {
  private:
   std::unique_ptr<Reader> reader_;
   const Forbidden& forbidden_;
+  bool masked_ = false;  // whether parts of the input that was scored last are forbidden
 };
 
 class MaskedInputs final : public Inputs {

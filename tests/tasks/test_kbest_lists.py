@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from structlearn.datasets import make_treebank
+from structlearn.exceptions import InfeasibleError
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
 from structlearn.text.trees import Tree, parse_brackets
 
@@ -273,6 +274,16 @@ def test_trees_of_a_grammar(vertical, horizontal, twice):
         for score, tree in ranked:
             assert math.exp(score) == pytest.approx(listed[str(tree)], rel=1e-9)
         assert_distribution(parser, sentence, ranked)
+
+
+def test_a_makeshift_tree_has_no_forbidden_span():
+    parser = ConstituencyParser("pcfg", gold_tags=True).fit(["(S (NP (N a)) (VP (V b)))"])
+    known, unknown = [("a", "N"), ("b", "V")], [("a", "V"), ("b", "V")]
+    with pytest.raises(InfeasibleError, match="input 1: no legal output"):
+        parser.predict_kbest([known, known], 1, forbidden=[[], [(0, 2, "S")]])
+    (flat,), (first,) = parser.predict_kbest([unknown, known], 1, forbidden=[[], []])
+    assert flat[0] == -math.inf
+    assert first[0] > -math.inf
 
 
 def test_an_unknown_tag_makes_no_second_derivation():

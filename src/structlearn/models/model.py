@@ -57,7 +57,8 @@ class Model:
         forbidden : list of lists of parts, optional
             Parts that the outputs of each input must not have: (position, label) of a tagger,
             (start, end, label) of segments and constituents, (head, word) of dependency trees,
-            words counted from 1. Estimators and counted grammars raise CapabilityError.
+            words counted from 1. InfeasibleError is raised if no output is left. Estimators raise
+            CapabilityError.
         """
         from ..checks import check_whole
 
