@@ -8,8 +8,8 @@
 
 namespace structlearn {
 
-// confidence = sigma(a log p - b log(1 - p) + c), at most `highest`; without a curve p itself.
-// As `Calibration` in Python has fitted it.
+// confidence = sigma(a log p - b log(1 - p) + c), at most `highest` and at least 1 - highest;
+// without a curve p itself. As `Calibration` in Python has fitted it.
 struct Confidence {
   Confidence() = default;
   // (highest), or (highest, a, b, c), or nothing: the probability itself.
@@ -28,7 +28,7 @@ struct Confidence {
       const double z = a * std::log(q) - b * std::log1p(-q) + c, e = std::exp(-std::abs(z));
       p = z >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
     }
-    return std::min(p, highest);
+    return std::max(1.0 - highest, std::min(p, highest));
   }
 
   static constexpr double kEdge = 1e-7;  // keeps logarithms finite

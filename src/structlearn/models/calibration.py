@@ -9,7 +9,7 @@ more honest on parts that were not fitted to, the probability p goes through a m
 
 (beta calibration: M. Kull, T. M. Silva Filho & P. Flach 2017). No confidence is higher than n
 parts can show: after n right answers in a row the next one is right with probability
-(n + 1) / (n + 2).
+(n + 1) / (n + 2); nor is it lower than one minus that.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Calibration:
         """Return the probability that a part of probability p is right."""
         if self.curve is not None:
             p = _curved(self.curve, p)
-        return min(p, self.highest)
+        return max(1 - self.highest, min(p, self.highest))
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a file holds."""

@@ -68,7 +68,7 @@ class Model:
             if forbidden is not None:
                 inputs = inputs.without(
                     [
-                        [place for part in parts for place in self._places_of(inputs, i, part)]
+                        [place for part in parts for place in self._checked_places(inputs, i, part)]
                         for i, parts in enumerate(forbidden)
                     ]
                 )
@@ -227,7 +227,9 @@ class Model:
     def _at(self, temperature: float | None) -> float:
         """Return the temperature that is asked for; warn if it is the model's and it has none."""
         if temperature is not None:
-            return temperature
+            from ..checks import check_number
+
+            return check_number("temperature", temperature, above=True)
         if not self.calibrated_:
             import warnings
 
@@ -482,6 +484,16 @@ class Model:
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
         raise AssertionError
+
+    def _checked_places(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
+        """Return the places of a part that a user forbids; refuse what is no part."""
+        names = self._part_names
+        if names and not (isinstance(part, (tuple, list)) and len(part) == len(names)):
+            raise ValueError(f"a part is ({', '.join(names)}), got {part!r}")
+        return self._places_of(inputs, i, part)
+
+    #: What a part is that ``forbidden`` names.
+    _part_names: tuple[str, ...] = ()
 
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
         """Return (begin, end, label) of what a part of a user's stands for."""

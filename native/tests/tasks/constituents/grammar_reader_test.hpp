@@ -45,7 +45,7 @@ inline void test_grammar_reader() {
       CHECK((ranked[0].second == Output{0, n, 0}));
       CHECK(sample(*reader, scored, 1.0, 3, 1).size() == 3);
       CHECK(marginals(*reader, scored, 1.0, p) == kMinusInfinity);
-      CHECK(entropy(*reader, scored, 1.0) == 0.0);
+      CHECK(entropy(*reader, scored, 1.0).value == 0.0);
       CHECK(score(*reader, scored, ranked[0].second) == kMinusInfinity);
       continue;
     }

@@ -150,7 +150,7 @@ inline void test_span_queries(const slt::SpanModel& model, const slt::SpanScorer
       CHECK_NEAR(p[q], expected[q], 1e-9);
       CHECK(reader.find(reader.part(q / 2, q % 2)) == q);
     }
-    CHECK_NEAR(sl::entropy(reader, scored, eps), nats, 1e-8);
+    CHECK_NEAR(sl::entropy(reader, scored, eps).value, nats, 1e-8);
     const auto certain = sl::certainties(reader, scored, best, p);
     const auto parts = reader.parts(best);
     CHECK(certain.size() == parts.size());

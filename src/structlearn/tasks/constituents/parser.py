@@ -180,6 +180,8 @@ class ConstituencyParser(TreeParser):
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
 
+    _part_names = ("start", "end", "label")
+
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
         model = self._fitted()
         begin, end, label = part

@@ -243,10 +243,12 @@ class DependencyParser(TreeParser):
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
 
+    _part_names = ("head", "word")
+
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
         head, word = part
         n = len(inputs.source.upos[i])
-        if not (0 <= head <= n and 1 <= word <= n):
+        if not (0 <= head <= n and 1 <= word <= n) or head == word:
             raise ValueError(f"the sentence has no arc from {head} to {word}")
         return [(word, head, -1)]  # with any relation
 

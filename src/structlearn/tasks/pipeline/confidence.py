@@ -12,6 +12,7 @@ from ...models.temperature import temperature_of
 from .corpora import tagged_corpus
 from .doc import Doc
 from .entities import forms_corpus
+from .tags import TAG_COLUMNS
 from .tokeniser import paragraphs
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -28,7 +29,6 @@ __all__ = [
     "warn_if_uncalibrated",
 ]
 
-TAG_COLUMNS = ("upos", "xpos", "feats")
 #: Probabilities that add nothing to a sum.
 _LEAST = 1e-6
 #: The record of a parser that has the calibration of heads without their relations.

@@ -15,6 +15,7 @@ from ... import _core
 from ...estimators.jackknife import jackknife
 from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
+from ..dependencies.tags import TAG_COLUMNS
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
@@ -26,7 +27,6 @@ __all__ = [
     "train_tagger",
 ]
 
-TAG_COLUMNS = ("upos", "xpos", "feats")
 #: Not a label of any treebank: the _ of an empty column is a label like others here.
 _NOTHING_UNKNOWN = "\x00"
 

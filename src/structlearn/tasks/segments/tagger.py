@@ -158,6 +158,8 @@ class SegmentTagger(LabelTagger):
         scores: list[float] = inputs.score(rows, self.n_threads)
         return scores
 
+    _part_names = ("start", "end", "label")
+
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
         begin, end, label = part
         if label not in self.classes_ or not 0 <= begin < end <= inputs.source.core.length(i):

@@ -103,9 +103,6 @@ class LabelProblem(ArrayProblem):
         )
         self.name = "a tagger"
 
-    def _check_gold(self, gold: dict[str, Any]) -> None:
-        """Trust the maker: see ``forbid``."""
-
     def rows(self, name: str, w: Vector) -> tuple[Any, Any, Vector]:
         """Return row pointers, columns and weights of a block that has features."""
         block = self.layout.blocks[name]

@@ -228,6 +228,8 @@ class Tagger(LabelTagger):
             tokens[token][shown[k]] = p
         return tokens
 
+    _part_names = ("position", "label")
+
     def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
         position, label = part
         numbers = [k for k, name in enumerate(self._fitted().shown) if name == label]
