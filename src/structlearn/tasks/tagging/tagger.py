@@ -210,6 +210,10 @@ class Tagger(LabelTagger):
         shown = self._fitted().shown
         return [shown[k] for k in output]
 
+    def _all_named(self, inputs: Any, outputs: list[Any]) -> list[list[str]]:
+        shown = self._fitted().shown
+        return [[shown[k] for k in output] for output in outputs]
+
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         known = self._known(inputs.source, outputs, foreign=-2)
         given = self._fitted().inputs(inputs.source, known, chooses=False)
