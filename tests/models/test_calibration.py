@@ -261,5 +261,6 @@ def test_the_core_writes_the_same_confidence(curve):
     corpus = tagger._read_input(rows)
     given = [p for row in core.answers(corpus.core, 1) for _, p in row]
     wanted = [p for row in tagger.confidence(rows) for p in row]
-    assert len(set(wanted)) > (20 if curve is None or curve[0] else 0)
+    # The last two are beyond the bounds, which is all that is left of them.
+    assert len(set(wanted)) > 20 or {*wanted} <= {1 / 5002, 5001 / 5002, 1 - 5001 / 5002}
     assert given == pytest.approx(wanted, abs=1e-15)
