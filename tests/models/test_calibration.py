@@ -264,3 +264,10 @@ def test_the_core_writes_the_same_confidence(curve):
     # The last two are beyond the bounds, which is all that is left of them.
     assert len(set(wanted)) > 20 or {*wanted} <= {1 / 5002, 5001 / 5002, 1 - 5001 / 5002}
     assert given == pytest.approx(wanted, abs=1e-15)
+
+
+def test_confidence_has_bounds_on_both_sides():
+    few = Calibration(1.0, 8, 0.0)
+    assert few.confidence(0.0) == pytest.approx(0.1)
+    assert few.confidence(1.0) == pytest.approx(0.9)
+    assert few.confidence(0.4) == 0.4
