@@ -106,7 +106,9 @@ def _certainties(model: Any, X: list[Any], gold: list[Any], predicted: list[Any]
         else:
             root = model.model_.root
             parts, known = (
-                [s for s in node_spans(t)[0] if s[2] not in ("", root)] for t in (guess, truth)
+                # A node and another of its label right above it are one part.
+                list(dict.fromkeys(s for s in node_spans(t)[0] if s[2] not in ("", root)))
+                for t in (guess, truth)
             )
         p += [found.get(part, 0.0) for part in parts]
         right += [part in known for part in parts]
