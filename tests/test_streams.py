@@ -125,7 +125,9 @@ def test_standard_input_that_is_closed(home):
     assert done.stderr.startswith(b"structlearn: standard input: ")
 
 
-def test_help_without_a_reader(home):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_help_without_a_reader(home, monkeypatch, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     assert call(home, ["--help"], stdout="broken") == (0, b"", b"")
 
 

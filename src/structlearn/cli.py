@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
         code = command(options)
         Results().flush()
         return code
-    except UnreadError:
+    except (UnreadError, BrokenPipeError):  # argparse writes help by itself
         return 0
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
