@@ -50,16 +50,16 @@ class Options:
         Of the learners that move after a mistake: search by it.
     """
 
-    step: str = "decaying"
-    average: bool = True
-    shuffle: bool = True
-    violation_tol: float | None = None
-    random_state: Any = None
-    rate: float = 1.0
-    delta: float = 1.0
-    least: float = 0.0
-    squared: bool = False
-    beam: Beam | None = None
+    step: str
+    average: bool
+    shuffle: bool
+    violation_tol: float | None
+    random_state: Any
+    rate: float
+    delta: float
+    least: float
+    squared: bool
+    beam: Beam | None
 
     @property
     def seeded(self) -> np.random.Generator:
@@ -244,11 +244,13 @@ def find_solver(solver: Any) -> tuple[str, Solver]:
     return type(solver).__name__, made
 
 
-def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = False) -> str:
+def best_solver(
+    settings: Settings, problem: Problem, *, at_weights: bool = False, by_rounds: bool = True
+) -> str:
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
+    unknown and are not filled in; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
     gradients where the weights stay in a cone. Where examples are in shards, one-slack cutting
     planes for the hinge, and L-BFGS for ε > 0.
 
@@ -256,11 +258,13 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     ----------
     at_weights : bool
         Training begins at given weights.
+    by_rounds : bool
+        Unknown labels may be filled in round by round.
     """
     if settings.temperature == 0:
         if settings.margin == 0:
             return "perceptron"
-        if not settings.convex:
+        if not settings.convex and (problem.sharded or not by_rounds):
             return "sgd"
         return "one-slack" if problem.sharded else "frank-wolfe"
     if problem.cone is not None:

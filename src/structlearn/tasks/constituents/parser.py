@@ -113,7 +113,7 @@ class ConstituencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
+        from ...fitting.learner_registry import check_learner
 
         super()._check()
         check_learner(self, also=("pcfg",))

@@ -110,7 +110,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
     void: Any = "auto"
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
+        from ...fitting.learner_registry import check_learner
 
         check_learner(self)
         for name in ("superpixels", "patience", "random_state"):

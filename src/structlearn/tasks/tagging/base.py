@@ -57,7 +57,7 @@ class LabelTagger(LearnerParameters, FileTask):
     _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
+        from ...fitting.learner_registry import check_learner
 
         for name, (least, most) in self._WHOLE.items():
             optional = getattr(type(self), name) is None

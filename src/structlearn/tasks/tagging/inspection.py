@@ -11,7 +11,7 @@ import numpy as np
 
 from ...drawing.report import Report, Shown, Weights, check_labels
 from ...estimators.stored.word_emissions import stored_words
-from ...fitting.named_learners import learner_facts
+from ...fitting.learner_registry import learner_facts
 from ...models.temperature import certainty_fact
 from ...text.phrases import Phrases
 
