@@ -54,7 +54,7 @@ def _learns_online(estimator: Any) -> bool:
     return True
 
 
-class StructuredModel(ArrayModel, LearningParameters):
+class StructuredModel(LearningParameters, ArrayModel):
     """A linear model of joint scores: features → part scores → structure, learned by one loss.
 
     Minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n loss_n over the loss family of margin γ and temperature ε
@@ -233,11 +233,6 @@ class StructuredModel(ArrayModel, LearningParameters):
         default=False, check=Switch(), learners=("perceptron", "svm", "crf", "passive-aggressive")
     )
     likelihood: str = parameter(default="auto", learners=("crf",))
-    history_: list[dict[str, Any]]
-    rounds_: list[CuttingPlaneRound]
-    solver_: str
-    approximate_: str | None
-
     # -- learning -------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -334,7 +329,7 @@ class StructuredModel(ArrayModel, LearningParameters):
         counts = prepared.class_count + (getattr(self, "class_count_", 0.0) if continued else 0.0)
         self._hold(prepared, training.weights, history, training.objective, training.gap)
         self.class_count_ = counts
-        self.solver_ = training.solver
+        self.solver_: str = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS.get(training.solver)
         if solver is not None and solver.online:
@@ -343,7 +338,7 @@ class StructuredModel(ArrayModel, LearningParameters):
             self._kept = Kept(training.solver, training.key, training.state)
         if training.rounds and not prepared.problem.sharded:
             of = prepared.problem if training.filled is None else training.filled
-            self.rounds_ = read_rounds(of, training, self._name)
+            self.rounds_: list[CuttingPlaneRound] = read_rounds(of, training, self._name)
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -373,7 +368,7 @@ class StructuredModel(ArrayModel, LearningParameters):
         if isinstance(label, (DenseEncoder, SparseEncoder)):
             n_features = label.n_features
         self._hold_columns(frame.columns, block, n_features)
-        self.history_ = history
+        self.history_: list[dict[str, Any]] = history
         self.loss_curve_ = LossCurve(history)
         self.n_iter_ = len(history)
         self.objective_ = objective

@@ -19,9 +19,8 @@ class StructuredSVM(SVMParameters, StructuredModel):
     C : float, default=1.0
         Weight of the slacks. The lectures write C/N·Σξ, so their C is ours times N.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
-    solver : {"auto", "frank-wolfe", "n-slack", "one-slack", "annealing", "sgd"}, default="auto"
-        "auto" is "frank-wolfe", but "one-slack" if the examples are in shards, and "sgd" if
-        ``latent="direct"``. "frank-wolfe": block-coordinate Frank-Wolfe, the fastest for many examples such as sentences
+    solver : {"frank-wolfe", "n-slack", "one-slack", "annealing", "sgd"}, default="frank-wolfe"
+        "frank-wolfe": block-coordinate Frank-Wolfe, the fastest for many examples such as sentences
         (:mod:`structlearn.learners.frank_wolfe`). For a few large examples with few features, such
         as images, "one-slack" is faster. "n-slack": cutting planes with one working set per
         example, as in the lectures; "one-slack": cutting planes with joint constraints. Both record

@@ -13,7 +13,7 @@ from .parameters import Choice, Declared, Number, Switch, Whole, parameter
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
 __all__ = [
     "LEARNERS",
@@ -46,6 +46,8 @@ def _check_threads(name: str, value: Any) -> None:
 
 
 def _check_seed(name: str, value: Any) -> None:
+    if isinstance(value, int) and value >= 0:
+        return  # generators need NumPy
     from ..learners.solvers import generator
 
     generator(value)
@@ -63,7 +65,7 @@ class LearningParameters(Declared):
     C: float = parameter(
         default=1.0,
         check=Number(above=True, infinite=True),
-        help="weight of the losses; passive-aggressive: longest step",
+        help="weight of the losses; passive-aggressive: the longest step",
         learners=("svm", "crf", "passive-aggressive", "adagrad"),
     )
     l1: float = parameter(
@@ -122,7 +124,13 @@ class LearningParameters(Declared):
         default="auto", check=Choice("auto", "cccp", "direct"), learners=("svm", "crf")
     )
     warm_start: bool = parameter(default=False, check=Switch())
-    checkpoint: Any = parameter(default=None, check=check_path, stored=False)
+    checkpoint: Any = parameter(
+        default=None,
+        check=check_path,
+        help="save the state of training here; if the file exists, training resumes from it",
+        metavar="FILE",
+        stored=False,
+    )
     callbacks: Any = parameter(default=None, check=_check_callbacks, stored=False)
     n_jobs: int | None = parameter(default=None, check=_check_threads, stored=False)
     random_state: Any = parameter(default=None, check=_check_seed)
@@ -131,7 +139,7 @@ class LearningParameters(Declared):
     #: AdaGrad leaves parts of a smaller gradient out; no user has asked for it.
     least = 0.0
     #: Names that ``solver`` may have; none: all.
-    _solvers: tuple[str, ...] = ()
+    _solvers: ClassVar[tuple[str, ...]] = ()
 
     @property
     def _rate(self) -> float:
@@ -162,9 +170,9 @@ class LearningParameters(Declared):
             raise ValueError(f"l1 > 0 needs solver='lbfgs', not {solver!r}")
 
     def _check_solver(self) -> None:
-        from ..learners.solvers import SOLVERS
+        if "solver" in self._declared and self.solver not in self._solvers:
+            from ..learners.solvers import SOLVERS
 
-        if "solver" in self._declared:
             known = self._solvers or ("auto", *SOLVERS)
             if self.solver not in known:
                 raise ValueError(
@@ -188,7 +196,8 @@ class SVMParameters(LearningParameters):
     """Parameters of :class:`~structlearn.estimators.StructuredSVM`."""
 
     _learner = "svm"
-    _solvers = ("auto", "frank-wolfe", "n-slack", "one-slack", "annealing", "sgd")
+    _solvers = ("frank-wolfe", "sgd", "n-slack", "one-slack", "annealing", "auto")
+    solver: Any = "frank-wolfe"
     tol: float = 1e-2
     max_iter: int = 1000
 
@@ -274,28 +283,22 @@ def learner_parameters(task: Any, seed: int = 0, **preset: Any) -> LearningParam
     return parameters
 
 
-def check_learner(task: Any, *, also: tuple[str, ...] = ()) -> None:
-    """Refuse unknown learners, parameters of other learners, and values that make no sense.
+def check_learner(task: Any) -> None:
+    """Refuse a task's parameters that make no sense, by themselves or with its learner.
 
-    For tasks whose parameters are None where their user says nothing. ``also`` names learners of
-    the task's own, which have none of these parameters.
+    They are None where their user says nothing. Learners of the task's own have none of these.
     """
-    if task.learner not in (*LEARNERS, *also):
-        known = ", ".join((*LEARNERS, *also))
-        raise ValueError(f"learner must be one of {known}, got {task.learner!r}")
+    task._check_declared()
+    named = task.learner in LEARNERS
     for name in OF_TASKS:
         value, learners = getattr(task, name, None), learners_with(name)
-        own = name == "solver" and not isinstance(value, str) and task.learner not in also
-        if (
-            value is not None
-            and task.learner not in learners
-            and not own
-            and learners != (*LEARNERS,)
-        ):
+        own = name == "solver" and not isinstance(value, str) and named
+        shared = len(learners) == len(LEARNERS)
+        if not (value is None or task.learner in learners or own or shared):
             raise ValueError(
                 f"{name} is a parameter of {', '.join(learners)} only; learner is {task.learner!r}"
             )
-    if task.learner not in also:
+    if named:
         learner_parameters(task)._check_parameters()
 
 

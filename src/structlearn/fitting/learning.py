@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
-from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
+from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem
 from ..problem.digest import problem_digest
 from ..threads import one_blas_thread
@@ -93,12 +93,13 @@ def learn(
         convex=not partial and problem.likelihood != "loopy",
     )
     chosen = parameters.solver
+    if problem.sharded and chosen == type(parameters).solver and chosen in SOLVERS:
+        # A default that needs all examples in one place; it is refused where it was asked for.
+        chosen = chosen if SOLVERS[chosen].over_shards else "auto"
     if chosen == "auto" and parameters.step != "decaying":
         chosen = "sgd"  # nothing else has steps
     elif chosen == "auto":
-        by_rounds = shuffle is None and parameters.latent != "direct"
-        begun = weights is not None
-        chosen = best_solver(settings, problem, at_weights=begun, by_rounds=by_rounds)
+        chosen = best_solver(settings, problem, at_weights=weights is not None)
     name, solver = find_solver(chosen)
     check_solver(name, solver, problem)
     # With unknown labels a state is of the last round's problem, which no later fit will see.

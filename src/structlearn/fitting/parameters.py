@@ -32,6 +32,7 @@ __all__ = [
     "Switch",
     "Whole",
     "parameter",
+    "same_as",
 ]
 
 
@@ -99,6 +100,10 @@ class Parameter:
         self.learners: tuple[str, ...] | None = known.get("learners")
         self.stored: bool = known.get("stored", True)
 
+    def but(self, **changed: Any) -> Parameter:
+        """Return the same with another default, or other words about it."""
+        return Parameter(**{**vars(self), **changed})
+
 
 def parameter(
     *,
@@ -140,7 +145,12 @@ def parameter(
     )
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
+def same_as(kind: type[Declared], name: str, *, default: Any) -> Any:
+    """Declare a parameter that another class has: the same, but for its default."""
+    return kind._declared[name].but(default=default)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, same_as))
 class Declared:
     """Annotated attributes with a default are the parameters of a class and its ``__init__``.
 
@@ -195,7 +205,7 @@ class Declared:
 
 
 def _make_init(cls: type[Declared]) -> Any:
-    """Return an ``__init__`` with the parameters of a class, which it stores, and their defaults."""
+    """Return an ``__init__`` with the parameters of a class, which it stores."""
     first = [name for name, known in cls._declared.items() if not known.kw_only]
     names = [*first, *(name for name in cls._declared if name not in first)]
     given = [f"{name}=defaults[{name!r}]" for name in names]
@@ -216,10 +226,6 @@ class Parameters:
     """``get_params`` and ``set_params`` without scikit-learn; what a model file keeps of them."""
 
     _declared: Mapping[str, Parameter]
-
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        return list(cls._declared)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as scikit-learn asks."""

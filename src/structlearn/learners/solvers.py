@@ -244,13 +244,11 @@ def find_solver(solver: Any) -> tuple[str, Solver]:
     return type(solver).__name__, made
 
 
-def best_solver(
-    settings: Settings, problem: Problem, *, at_weights: bool = False, by_rounds: bool = True
-) -> str:
+def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = False) -> str:
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown and are not filled in; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
     gradients where the weights stay in a cone. Where examples are in shards, one-slack cutting
     planes for the hinge, and L-BFGS for ε > 0.
 
@@ -258,13 +256,11 @@ def best_solver(
     ----------
     at_weights : bool
         Training begins at given weights.
-    by_rounds : bool
-        Unknown labels may be filled in round by round.
     """
     if settings.temperature == 0:
         if settings.margin == 0:
             return "perceptron"
-        if not settings.convex and (problem.sharded or not by_rounds):
+        if not settings.convex:
             return "sgd"
         return "one-slack" if problem.sharded else "frank-wolfe"
     if problem.cone is not None:

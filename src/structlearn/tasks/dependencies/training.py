@@ -30,7 +30,7 @@ __all__ = ["ParserFitting", "ParserProblem"]
 
 #: How the pruner is learned: a softmax over the heads of each word, by AdaGrad without a
 #: regulariser, and the bits of its table.
-_PRUNER = {
+_PRUNER: dict[str, Any] = {
     "margin": 0.0,
     "temperature": 1.0,
     "C": math.inf,
