@@ -74,8 +74,8 @@ def test_a_feature_of_one_and_a_shared_table_are_the_same_model():
 
 
 def test_gradients_by_differences():
-    from structlearn.estimators.preparation import prepare
     from structlearn.estimators import StructuredModel
+    from structlearn.estimators.preparation import prepare
 
     X, y = trees(6)
     problem = prepare(StructuredModel(structure="tree"), X, y).problem

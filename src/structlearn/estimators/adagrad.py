@@ -11,7 +11,7 @@ __all__ = ["AdaGrad"]
 class AdaGrad(AdaGradParameters, StructuredModel):
     """Minimise ½‖w‖² + C·Σ_n loss_n by steps that are longer where the gradients were small.
 
-    With g the gradient of an example's loss, N examples and H = 1 + √Σg² over the steps so far, an
+    With g the gradient of an example's loss, N examples and H = δ + √Σg² over the steps so far, an
     update is w ← (H∘w − η·g) / (H + η/(C·N)), the composite form: the regulariser is not part of
     the gradients, and reaches a weight when its feature is met, so that a step costs what the
     example's features cost. A preset of :class:`StructuredModel`, which describes the parameters
@@ -27,6 +27,8 @@ class AdaGrad(AdaGradParameters, StructuredModel):
         Weight of the losses.
     eta0 : float, default=1.0
         η: no weight moves by more than this in a step.
+    delta : float, default=1.0
+        δ: larger is more cautious at first; 0 is AdaGrad as it was published.
     max_iter : int, default=20
         Passes over the data.
     average : bool, default=True

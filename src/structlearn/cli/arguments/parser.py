@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with one line, which says where help is."""
-        self.exit(2, f"{self.prog}: {visible(message)} ({self.prog} --help shows all)\n")
+        self.exit(2, f"{self.prog}: {visible(message)} ({self.prog} --help shows examples)\n")
 
     def format_help(self) -> str:
         """Return the help text, which ends with examples."""

@@ -103,10 +103,10 @@ class LabelTagger(LearnerParameters, FileTask):
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """
-        from ...fitting.example_weights import check_sample_weight, refuse_no_weight
-
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)
+        from ...fitting.example_weights import check_sample_weight, refuse_no_weight  # NumPy
+
         weights = check_sample_weight(sample_weight, len(corpus))
         if weights is not None:
             refuse_no_weight(weights)
