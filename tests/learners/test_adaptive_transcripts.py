@@ -171,8 +171,8 @@ def test_refused_parameters():
         (AdaGrad(eta0=np.inf), "eta0 must be"),
         (StructuredModel(solver="arow", temperature=1.0), "needs margin > 0 and temperature = 0"),
         (StructuredModel(solver="passive-aggressive", margin=0.0), "needs margin > 0"),
-        (PassiveAggressive(beam=0), "width of a beam"),
-        (PassiveAggressive(beam=10**30), "width of a beam"),
+        (PassiveAggressive(beam=0), "beam must be a whole number"),
+        (PassiveAggressive(beam=10**30), "beam must be a whole number"),
         (AROW(beam=2, update_at="late"), "update_at must be 'early'"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -81,7 +81,7 @@ def test_arow(problem, average):
     seen = visited(problem, step, 4)
     assert any((problem.cone.products(w) == 0).any() for w in seen[6:])
     found = learn(
-        LearningParameters(solver="arow", eta0=r, max_iter=4, average=average, shuffle=False),
+        LearningParameters(solver="arow", r=r, max_iter=4, average=average, shuffle=False),
         problem,
     )
     expected = np.mean(seen, axis=0) if average else seen[-1]
