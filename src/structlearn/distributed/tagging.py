@@ -122,10 +122,6 @@ class ShardedTokenFitting(TokenFitting):
         assert table is not None
         return dict(zip(self.labels, table.tolist(), strict=True))
 
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return nothing: the perceptron in whole numbers is for one machine."""
-        return {}
-
     # -- names ----------------------------------------------------------------------------------
 
     def _settle_names(self, all_keys: bytes) -> None:

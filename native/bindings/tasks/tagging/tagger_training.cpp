@@ -271,6 +271,7 @@ void bind_tagger_training(nb::module_& m) {
             return to_numpy(std::move(w));
           },
           nb::arg("average"))
+      .def_prop_ro("steps", [](const PyPerceptron& self) { return self.learner->steps(); })
       .def("save",
            [](const PyPerceptron& self) {
              std::vector<std::int32_t> v(self.learner->weights());

@@ -86,9 +86,9 @@ class Fitting:
         whole.known_labels(self.target, self.unknown)
         return whole
 
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return what :func:`learn_task` should know besides."""
-        return {}
+    def starting_weights(self, problem: Any) -> Vector | None:
+        """Return where to begin; None: at zero."""
+        return None
 
     def more(self) -> dict[str, Any]:
         """Return what the model file tells of the training besides."""
@@ -171,7 +171,7 @@ class Fitting:
             score=None if dev is None else score,
             measure=self.measure,
             side_by_side=True,
-            **self.how(problem),
+            start=self.starting_weights(problem),
         )
         model = self.model(found.weights, names=True)
         model.training.update(found.record(tagger.learner))

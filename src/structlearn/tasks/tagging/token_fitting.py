@@ -222,30 +222,9 @@ class TokenFitting(Fitting):
         pairs = arrays if vocabulary.pair_size else None
         return CandidateProblem(first, observed, tagger.order, self.candidates, pairs)
 
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return where to begin, and the fast way of the perceptron where it is open.
-
-        It computes the same as the estimator's, bit for bit: steps of whole numbers.
-        """
-        tagger = self.tagger
-        if self.start is not None:
-            return {"start": problem.weights_of(self.start)}
-        if tagger.learner != "perceptron" or self.candidates or not problem.suits_integers:
-            return {}
-        rows: Any = problem.examples.blocks["label"]
-        read = problem.integer_perceptron().read
-        # Laid out for the one way they are used, once for all runs.
-        batch = read(rows.site_ptr, rows.indptr, rows.indices, problem.gold_numbers)
-        return {"solver": self.integer_perceptron(problem, lambda _: [batch])}
-
-    def integer_perceptron(self, problem: TokenProblem, batches: Any) -> Any:
-        """Return a function from a seed to the perceptron in whole numbers."""
-        from ...learners.integer_perceptron import IntegerPerceptron
-
-        how = {"average": self.tagger.average, "shuffle": self.tagger.shuffle}
-        return lambda seed: IntegerPerceptron(
-            problem.integer_perceptron, batches, **how, random_state=seed
-        )
+    def starting_weights(self, problem: Any) -> Vector | None:
+        """Return the weights of the earlier model; None without one."""
+        return None if self.start is None else problem.weights_of(self.start)
 
     # -- the model ------------------------------------------------------------------------------
 
