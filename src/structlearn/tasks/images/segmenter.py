@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from ...checks import check_whole
 from ...drawing.overlay import overlay
-from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
+from ...fitting.parameters import parameter
+from ...fitting.task_parameters import LearnerParameters
 from ...io.image_folders import find_images, output_files, read_examples, read_images
 from ...io.images import png_bytes, read_image
 from ...io.masks import mask_of_array, read_names
@@ -22,7 +23,6 @@ from ...metrics.overlap import Overlap, compare
 from ...printing import joined_lines
 from ...text.files import replaced
 from ..base import FileTask
-from ..parameters import LearnerParameters
 from .model import NO_SUMS, ImageInputs, SegmenterModel
 
 __all__ = ["ImageSegmenter"]
@@ -110,7 +110,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
     void: Any = "auto"
 
     def _check(self) -> None:
-        from ...estimators.named import check_learner
+        from ...fitting.named_learners import check_learner
 
         check_learner(self)
         for name in ("superpixels", "patience", "random_state"):
