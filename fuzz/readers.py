@@ -24,7 +24,6 @@ from structlearn.text.codecs import CODECS
 from structlearn.text.corpus import corpus_of
 from structlearn.text.dependency_treebank import gold_trees
 from structlearn.text.resources import read_phrases, read_vectors
-from structlearn.text.segment_templates import SegmentTemplates
 from structlearn.text.surface import raw_text
 from structlearn.text.tree_rules import counted_rules
 from structlearn.text.trees import parse_brackets, read_tree_text
@@ -134,7 +133,7 @@ _GIVEN: dict[str, Callable[..., Any]] = {
 }
 
 
-def _templates(kind: type[FeatureTemplates]) -> Callable[[bytes], None]:
+def _templates() -> Callable[[bytes], None]:
     corpus = corpus_of("input", b"Fish NN B-NP\nsleep VB O\n\nEels NN B-NP\n", "columns")
 
     def read(data: bytes) -> None:
@@ -143,18 +142,18 @@ def _templates(kind: type[FeatureTemplates]) -> Callable[[bytes], None]:
             text = data.decode()
         except UnicodeDecodeError:
             return
-        made = kind.parse(text, name="input", folder=str(HERE / "seeds"), functions=_GIVEN)
-        again = kind.from_json(made.to_json())
+        made = FeatureTemplates.parse(
+            text, name="input", folder=str(HERE / "seeds"), functions=_GIVEN
+        )
+        again = FeatureTemplates.from_json(made.to_json())
         assert again.to_json() == made.to_json()
         made.learn_lexica(corpus, 2, "_")
-        if isinstance(made, SegmentTemplates):
-            made.compile_segments("columns", corpus.n_columns)
-        else:
-            features = made.compile("columns", corpus.n_columns)
-            extractor = _core.Extractor(features, corpus.core)
-            extractor.update()
-            for number in range(len(corpus)):
-                extractor.names(corpus.core, number)
+        features = made.compile("columns", corpus.n_columns)
+        extractor = _core.Extractor(features, corpus.core)
+        for number in range(len(corpus)):
+            extractor.names(corpus.core, number)
+            if made.of_segments:
+                extractor.named(number, 0, 1)
 
     return read
 
@@ -181,8 +180,8 @@ def text_targets() -> dict[str, Target]:
         _text("csv", _codec("csv"), LineError),
         _text("jsonl", _codec("jsonl"), LineError),
         _text("brackets", _brackets),
-        _text("templates", _templates(FeatureTemplates), ValueError, MissingFunctionError),
-        _text("segment_templates", _templates(SegmentTemplates), ValueError, MissingFunctionError),
+        _text("templates", _templates(), ValueError, MissingFunctionError),
+        _text("segment_templates", _templates(), ValueError, MissingFunctionError),
         _text("phrases", _file(read_phrases)),
         _text("vectors", _file(read_vectors)),
     )

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .corpus import Corpus, Sentence, read_corpus
     from .dependency_tree import DependencyTree
     from .presets import load_templates
-    from .segment_templates import SegmentTemplates
     from .tables import read_frame
     from .templates import FeatureTemplates
     from .trees import Tree
@@ -24,7 +23,6 @@ _HOMES = {
     "read_frame": "tables",
     "load_templates": "presets",
     "FeatureTemplates": "templates",
-    "SegmentTemplates": "segment_templates",
     "DependencyTree": "dependency_tree",
     "Tree": "trees",
 }
@@ -33,7 +31,6 @@ __all__ = [
     "Corpus",
     "DependencyTree",
     "FeatureTemplates",
-    "SegmentTemplates",
     "Sentence",
     "Tree",
     "load_templates",

@@ -175,7 +175,7 @@ def label_converted(
 
     Parameters
     ----------
-    labeller : _core.Labeller or _core.SegmentLabeller
+    labeller : _core.Labeller
         Of files of the model's format.
     codec : Codec
         Of the file's.

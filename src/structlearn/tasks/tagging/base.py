@@ -6,10 +6,12 @@ import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 
+from ... import _core
 from ...checks import check_number, check_whole
 from ...exceptions import CapabilityError, FileError
 from ...fitting.parameters import parameter
 from ...fitting.task_parameters import LearnerParameters
+from ...models.temperature import temperature_of
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
@@ -32,7 +34,7 @@ __all__ = ["LabelTagger"]
 class LabelTagger(LearnerParameters, FileTask):
     """Learns labels from a column file or a CoNLL-U file, and writes them.
 
-    A subclass says how it learns (``_fitting``), and what labels a file natively (``_labeller``).
+    A subclass says how it learns (``_fitting``).
     """
 
     features: Any = parameter(default="auto", kw_only=False)
@@ -201,7 +203,21 @@ class LabelTagger(LearnerParameters, FileTask):
 
         ``lone``: what separates labels from words that stand alone on their lines.
         """
-        raise AssertionError
+        model = self._fitted()
+        return _core.Labeller(
+            model.core,
+            model.format,
+            model.targets,
+            model.n_columns,
+            nbest,
+            columns["confidence"],
+            columns["marginals"],
+            columns["known"],
+            temperature_of(model.temperature),
+            model.certainty_curve,
+            model.unknown,
+            lone,
+        )
 
     def _labels_in_files(self) -> list[str]:
         """Return all labels that may be written."""
@@ -237,7 +253,6 @@ class LabelTagger(LearnerParameters, FileTask):
             Of the file; by default it is guessed from its name, else from its content.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
-            (taggers of tokens).
         confidence : bool
             A column with the probability of the label, or of the segment that the token is in, with
             four digits after the point; in JSON a number.

@@ -6,7 +6,6 @@ import os
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 
-from ... import _core
 from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
 from ...text.sources import with_labels
@@ -292,23 +291,6 @@ class Tagger(LabelTagger):
 
     def _labels_in_files(self) -> list[str]:
         return self.classes_
-
-    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
-        model = self._fitted()
-        return _core.Labeller(
-            model.core,
-            model.format,
-            model.targets,
-            model.n_columns,
-            nbest,
-            columns["confidence"],
-            columns["marginals"],
-            columns["known"],
-            temperature_of(model.temperature),
-            model.certainty_curve,
-            model.unknown,
-            lone,
-        )
 
     def _written_labels(self) -> list[str]:
         labels: list[str] = self._fitted().labels
