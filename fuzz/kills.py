@@ -26,7 +26,7 @@ from typing import NamedTuple
 from tests.tasks.trainings import TRAININGS
 
 import structlearn
-from structlearn.estimators import checkpoint
+from structlearn.fitting import checkpoint
 
 __all__ = ["kill"]
 

@@ -16,8 +16,8 @@ from fuzz.forging import forge_arrays, forge_description
 from fuzz.memory_file import memory_file
 from fuzz.mutation import mutated
 from fuzz.readers import Target, seeds_of
-from structlearn.estimators import checkpoint
 from structlearn.exceptions import FileError, InfeasibleError
+from structlearn.fitting import checkpoint
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.masks import read_names
 from structlearn.loading import from_container

@@ -105,7 +105,7 @@ def test_a_disk_that_is_full_at_any_write(small_disk, what):
 
 def test_checkpoints_on_a_full_disk(small_disk):
     """Training is worth more than its checkpoint: it ends as without one."""
-    from structlearn.estimators import checkpoint
+    from structlearn.fitting import checkpoint
 
     X, y = sequences(8)
     right = CRF().fit(X, y).coef_

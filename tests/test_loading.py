@@ -9,8 +9,8 @@ import pytest
 import structlearn
 from structlearn import CRF
 from structlearn.cli import run
-from structlearn.commands import TASKS as COMMANDS
-from structlearn.commands import commands_of
+from structlearn.cli.commands import TASKS as COMMANDS
+from structlearn.cli.commands import commands_of
 from structlearn.datasets import make_shapes, make_treebank
 from structlearn.exceptions import FileError
 from structlearn.io.container import write_container

@@ -38,8 +38,8 @@ class CommandHelp(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         os.environ["COLUMNS"] = "86"
-        from structlearn.arguments import make_parser
         from structlearn.cli import COMMANDS
+        from structlearn.cli.arguments import make_parser
 
         return [self.section(parser) for parser in leaves(make_parser(COMMANDS))]
 

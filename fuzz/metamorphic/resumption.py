@@ -19,8 +19,8 @@ from fuzz.metamorphic.queries import QUERIES
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.storage import fit_relation
 from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TASKS, TEXT_TASKS, Drawn, Subject
-from structlearn.estimators import checkpoint as checkpoints
-from structlearn.learners.watch import Watch
+from structlearn.fitting import checkpoint as checkpoints
+from structlearn.fitting.dev_monitor import Watch
 from structlearn.text import Corpus
 
 __all__: list[str] = []

@@ -118,7 +118,7 @@ def test_a_node_is_removed(
 
 DRIVER = """
 import os, signal, sys
-import structlearn.estimators.checkpoint as checkpoint
+import structlearn.fitting.checkpoint as checkpoint
 checkpoint.EVERY = 0.0
 from structlearn.distributed import fit
 from tests.distributed.models import REQUIRED, RUNS

@@ -342,7 +342,7 @@ def test_bad_lines_are_named(tmp_path: Path) -> None:
 
 
 def test_checkpoints_belong_to_the_shards(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("structlearn.estimators.checkpoint.EVERY", 0.0)
+    monkeypatch.setattr("structlearn.fitting.checkpoint.EVERY", 0.0)
     path, file = write_columns(str(tmp_path / "train.txt")), str(tmp_path / "checkpoint")
     expected = fit(Tagger("pos", learner="crf"), path, cluster=None, shard_size=1500)
 

@@ -10,11 +10,11 @@ import sys
 
 import pytest
 
-from structlearn.arguments import make_parser
 from structlearn.cli import COMMANDS
+from structlearn.cli.arguments import make_parser
+from tests.cli.test_help import PARSERS
 from tests.docs.page_blocks import ROOT
 from tests.docs.test_links import PAGES
-from tests.test_cli_help import PARSERS
 
 sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
 CHOOSE = ROOT / "docs" / "howto" / "choose.md"

@@ -74,8 +74,8 @@ def test_a_feature_of_one_and_a_shared_table_are_the_same_model():
 
 
 def test_gradients_by_differences():
-    from structlearn.estimators.learning import Parameters
     from structlearn.estimators.preparation import prepare
+    from structlearn.fitting.learning import Parameters
 
     X, y = trees(6)
     problem = prepare(Parameters(structure="tree"), X, y).problem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structlearn import StructuredModel
-from structlearn.estimators.learning import Parameters, learn
+from structlearn.fitting.learning import Parameters, learn
 from tests.learners.cone_problems import checkered
 
 pytestmark = pytest.mark.filterwarnings(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from structlearn import CRF, StructuredSVM, _core
-from structlearn.estimators.learner_names import LEARNERS
-from structlearn.estimators.named import learner_facts
 from structlearn.exceptions import ConvergenceWarning, FileError
+from structlearn.fitting.learner_registry import LEARNERS
+from structlearn.fitting.named_learners import learner_facts
 from structlearn.learners import Training
 from structlearn.metrics.segments import to_segments
 from structlearn.structures import SemiMarkov
@@ -75,7 +75,7 @@ def test_threads_and_files(task, learner, tmp_path):
 
 @pytest.mark.parametrize(("task", "learner"), EVERY)
 def test_a_run_that_ended_goes_on_to_the_same_bits(task, learner, tmp_path, monkeypatch):
-    monkeypatch.setattr("structlearn.estimators.checkpoint.EVERY", 0.0)
+    monkeypatch.setattr("structlearn.fitting.checkpoint.EVERY", 0.0)
     make, train, test = TASKS[task]
     path = tmp_path / "checkpoint"
 

@@ -12,8 +12,8 @@ import pytest
 
 import structlearn
 from structlearn.datasets import make_shapes, make_treebank
-from structlearn.estimators import checkpoint
 from structlearn.exceptions import FileError
+from structlearn.fitting import checkpoint
 from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,

@@ -15,6 +15,7 @@ LAYERS = (
     ("problem", "examples, gold, cost: infer, scatter, dot, sqnorm"),
     ("learners", "problem → weights, with a proof"),
     ("models", "inputs, weights → every answer; ↔ files"),
+    ("fitting", "parameters, learners by name, development sets, checkpoints"),
     ("estimators", "fit, predict, score: the scikit-learn interface"),
     ("io", "formats of files, ours and others'"),
     ("tasks", "taggers, parsers: file → model → file"),

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.learning import learn
 from ..estimators.outputs import (
     as_outputs,
-    check_sample_weight,
     class_weight_table,
     find_classes,
-    refuse_no_weight,
     sort_classes,
     whole_copies,
     with_present,
@@ -27,6 +24,8 @@ from ..exceptions import CapabilityError
 from ..features.encoder import ExampleEncoder, len_or_rows
 from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
+from ..fitting.example_weights import check_sample_weight, refuse_no_weight
+from ..fitting.learning import learn
 from ..learners.solvers import SOLVERS
 from ..scoring.layout import WeightLayout, joined_rows
 from .crew import Crew

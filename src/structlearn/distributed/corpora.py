@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..estimators.outputs import check_sample_weight, refuse_no_weight
 from ..exceptions import FileError
+from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..text.corpus import Corpus, column_names, find_column
 from .crew import Crew, Held
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from ..exceptions import LineError
+from ..fitting.jackknife import jackknifed_tags
 from ..meter import Meter
 from ..problem import Problem
 from ..tasks.dependencies.tags import (
@@ -25,7 +26,6 @@ from ..tasks.dependencies.training import (
     parser_problem,
     pruner_problem,
 )
-from ..tasks.jackknife import jackknifed_tags
 from ..text.corpus import Corpus, corpus_of
 from ..text.dependency_treebank import check_tags, gold_trees, read_treebank
 from .corpora import ShardedCorpus, by_shard, read_corpora

@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.encoder import is_empty
+from ..fitting.example_weights import check_sample_weight
 from ..models.calibration import Calibration
 from ..models.model import Model
 from ..models.scored_inputs import ScoredInputs
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 from .columns import Columns, read_labels
-from .outputs import as_outputs, check_sample_weight, read_outputs, reread
+from .outputs import as_outputs, read_outputs, reread
 from .stored.files import StoredEstimator
 
 __all__ = ["ArrayModel", "Contributions", "heaviest"]

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.arrays import DenseEncoder, SparseEncoder
+from ..fitting.learning import Kept, check_parameters, learn, warn_unless_converged
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..models.inputs import Solutions
@@ -22,7 +23,6 @@ from .array_model import ArrayModel, Contributions
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
-from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import lacks_examples, reread, sort_classes, with_present
 from .preparation import (
     Before,

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..features.encoder import is_empty
+from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..models.model import Model
 from ..structures.base import Structure
 from ..structures.graphs.graph import Graph
@@ -21,7 +22,6 @@ from .array_model import heaviest
 from .crf import CRF
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
-from .outputs import check_sample_weight, refuse_no_weight
 from .stored.files import StoredEstimator
 
 __all__ = ["MultiLabelClassifier"]

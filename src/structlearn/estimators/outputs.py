@@ -14,18 +14,17 @@ import numpy.typing as npt
 from .. import _core
 from ..features.arrays import as_floats
 from ..features.encoder import is_empty, len_or_rows
+from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 
 __all__ = [
-    "check_sample_weight",
     "class_totals",
     "class_weight_table",
     "class_weights",
     "find_classes",
     "lacks_examples",
     "read_outputs",
-    "refuse_no_weight",
     "reread",
     "whole_copies",
     "with_present",
@@ -259,33 +258,6 @@ class _LabelIndex(dict[Any, int]):
 def _some(classes: npt.NDArray[Any]) -> str:
     shown = [repr(k) for k in classes[:8].tolist()]
     return ", ".join(shown) + (f", … ({len(classes)} in all)" if len(classes) > 8 else "")
-
-
-def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
-    """Return the weights as an array, or None; negative ones are refused by name."""
-    if sample_weight is None:
-        return None
-    weights = as_floats(sample_weight, "sample_weight")
-    if weights.ndim == 0:
-        weights = np.full(n, float(weights))
-    weights = np.ascontiguousarray(weights)
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n},)")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(bad):
-        raise ValueError(
-            f"example {bad[0]}: sample_weight is {weights[bad[0]]}; it must be finite and >= 0"
-        )
-    return weights
-
-
-def refuse_no_weight(weights: Vector | float | None) -> None:
-    """Refuse weights of examples that are all 0, or their sum."""
-    if weights is not None and not np.any(weights):
-        raise ValueError(
-            "every example has weight 0, so nothing can be learned; sample_weight must not be "
-            "zero everywhere, nor class_weight for all labels of y"
-        )
 
 
 def with_present(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..estimators.declared import Parameters
+from ..fitting.parameters import Parameters
 from ..models.model import Model
 from ..models.storage import StoredTask
 from ..text.sources import with_empty

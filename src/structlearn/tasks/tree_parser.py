@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterable
 
 from ..checks import check_whole
+from ..fitting.task_parameters import LearnerParameters
 from ..meter import Meter, say
 from ..text.files import written_text
 from .base import FileTask
-from .parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class TreeParser(LearnerParameters, _Hooks):
 
     def _present(self, treebank: Any, sample_weight: Any) -> tuple[Any, Any]:
         """Return the sentences of weight above 0 and their weights; None: all alike."""
-        from ..estimators.outputs import check_sample_weight, refuse_no_weight
+        from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 
         weights = check_sample_weight(sample_weight, len(treebank))
         refuse_no_weight(weights)
@@ -146,7 +146,7 @@ class TreeParser(LearnerParameters, _Hooks):
 
     def _loss_weights(self, treebank: Any, weights: Any) -> Any:
         """Return the weights of the losses: those of the sentences times those of their labels."""
-        from ..estimators.outputs import refuse_no_weight
+        from ..fitting.example_weights import refuse_no_weight
 
         if self.class_weight is not None:
             by_label = _mean_weights(self.class_weight, self._tree_labels(treebank), weights)

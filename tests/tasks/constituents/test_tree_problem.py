@@ -7,8 +7,8 @@ import pytest
 import scipy.optimize
 
 from structlearn.datasets import make_treebank
-from structlearn.estimators.learning import Parameters, learn
 from structlearn.exceptions import CapabilityError
+from structlearn.fitting.learning import Parameters, learn
 from structlearn.problem.parts import PartVector
 from structlearn.tasks import ConstituencyParser
 from structlearn.tasks.constituents.fitting import TreeProblem

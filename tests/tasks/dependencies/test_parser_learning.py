@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from structlearn.datasets import make_treebank
-from structlearn.estimators.jackknife import jackknife
 from structlearn.exceptions import CapabilityError, ConvergenceWarning
+from structlearn.fitting.jackknife import jackknife, jackknifed_tags
 from structlearn.tasks import DependencyParser
 from structlearn.tasks.dependencies.parser import LEARNERS
 from structlearn.tasks.dependencies.tags import make_tagger, predicted_tags
-from structlearn.tasks.jackknife import jackknifed_tags
 from structlearn.text.dependency_treebank import read_treebank
 
 TREES = [

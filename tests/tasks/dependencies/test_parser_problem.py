@@ -10,12 +10,12 @@ import pytest
 from structlearn import _core
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import ConvergenceWarning, InexactInferenceWarning
+from structlearn.fitting.task_learning import learn_task
 from structlearn.problem import Problem
 from structlearn.problem.parts import PartVector
 from structlearn.structures.trees.heads import all_heads, is_projective
 from structlearn.tasks import DependencyParser
 from structlearn.tasks.dependencies.training import ParserFitting
-from structlearn.tasks.learning import learn_task
 from structlearn.text.dependency_treebank import read_treebank
 from tests.learners.convex_reference import Enumerated
 

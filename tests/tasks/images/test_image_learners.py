@@ -7,12 +7,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from structlearn.estimators import checkpoint
-from structlearn.estimators.learner_names import LEARNERS
 from structlearn.exceptions import InexactInferenceWarning
+from structlearn.fitting import checkpoint
+from structlearn.fitting.learner_registry import LEARNERS
+from structlearn.fitting.task_learning import learn_task
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images import fitting
-from structlearn.tasks.learning import learn_task
 from tests.io.image_folders import shapes
 
 pytestmark = pytest.mark.filterwarnings(

@@ -7,10 +7,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from structlearn import _core
-from structlearn.estimators.learning import Parameters, learn
 from structlearn.exceptions import CapabilityError
 from structlearn.features.pixel_pairs import N_PAIR, Contrast
 from structlearn.features.pixels import Basis, PixelFeatures
+from structlearn.fitting.learning import Parameters, learn
 from structlearn.problem import PartVector
 from structlearn.scoring.cone import WeightFloor
 from structlearn.tasks.images.pixels import PixelProblem, Pixels

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from structlearn.estimators.learner_names import LEARNERS
 from structlearn.exceptions import CapabilityError, FileError, InexactInferenceWarning
 from structlearn.features.pixel_pairs import Contrast
+from structlearn.fitting.learner_registry import LEARNERS
 from structlearn.structures import Exhaustive, Grid
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.model import SegmenterModel

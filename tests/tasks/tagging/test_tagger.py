@@ -605,7 +605,7 @@ PROGRAM = """
 import sys
 from structlearn.datasets import make_treebank
 from structlearn.tasks import Tagger
-from structlearn.learners.watch import Watch
+from structlearn.fitting.dev_monitor import Watch
 from structlearn.text import FeatureTemplates
 
 sentences = [list(zip(s.words, s.tags)) for s in make_treebank(400, random_state=0)]

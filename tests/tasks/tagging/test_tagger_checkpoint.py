@@ -3,8 +3,8 @@
 import pytest
 
 from structlearn import cli
-from structlearn.estimators import checkpoint as module
-from structlearn.learners.watch import Watch
+from structlearn.fitting import checkpoint as module
+from structlearn.fitting.dev_monitor import Watch
 from structlearn.tasks import Tagger
 from tests.tasks.tagging.tagger_data import chunked, tagged
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from structlearn.learners.watch import Watch
+from structlearn.fitting.dev_monitor import Watch
 from structlearn.metrics import chunk_f1, token_accuracy
 from structlearn.models.calibration import Calibration
 from structlearn.structures import Chain

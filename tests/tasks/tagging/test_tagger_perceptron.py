@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuredPerceptron
-from structlearn.learners.watch import Watch
+from structlearn.fitting.dev_monitor import Watch
 from structlearn.metrics import legal_transitions, to_iobes
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.problem import TokenProblem

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from ... import _core
 from ...estimators.outputs import whole_copies
+from ...fitting.jackknife import jackknifed_tags
+from ...fitting.presets import preset_of
+from ...fitting.task_learning import Learned, learn_task
 from ...meter import Meter
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.trees import Tree
-from ..jackknife import jackknifed_tags
-from ..learning import Learned, learn_task
-from ..presets import preset_of
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 from .model import NAMELESS, ConstituencyModel, nameless_label

@@ -26,7 +26,7 @@ _PLACES = ("first", "in the middle", "last")
 
 def model_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
     """Return what a model is and how it was trained."""
-    from ...estimators.named import learner_facts  # needs NumPy
+    from ...fitting.named_learners import learner_facts  # needs NumPy
 
     training = model.training
     learner, passes = str(training.get("learner")), training.get("passes")

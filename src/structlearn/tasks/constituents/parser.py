@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ...estimators.declared import parameter
+from ...fitting.parameters import parameter
+from ...fitting.task_parameters import refuse_unused
 from ...printing import joined_lines
 from ...text.answers import TREES_INSTEAD, check_labels
 from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
 from ...text.trees import Tree, bracket_fault
-from ..parameters import refuse_unused
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel, spans_of
 
@@ -113,7 +113,7 @@ class ConstituencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ...estimators.named import check_learner
+        from ...fitting.named_learners import check_learner
 
         super()._check()
         check_learner(self, also=("pcfg",))

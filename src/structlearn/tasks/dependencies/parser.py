@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 
 from ...checks import check_number
-from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
+from ...fitting.parameters import parameter
 from ...text.answers import TREES_INSTEAD, cell_fault, check_labels
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
@@ -156,7 +156,7 @@ class DependencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ...estimators.named import check_learner
+        from ...fitting.named_learners import check_learner
 
         super()._check()
         check_learner(self)

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...estimators.learning import Parameters, learn
-from ...estimators.named import learner_parameters
 from ...exceptions import LineError
+from ...fitting.jackknife import jackknifed_tags
+from ...fitting.learning import Parameters, learn
+from ...fitting.named_learners import learner_parameters
+from ...fitting.presets import preset_of
+from ...fitting.task_learning import Learned, learn_task
 from ...meter import Meter
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees
-from ..jackknife import jackknifed_tags
-from ..learning import Learned, learn_task
-from ..presets import preset_of
 from .heaviest import heaviest_features
 from .model import ParserModel
 from .scores import tag_accuracies

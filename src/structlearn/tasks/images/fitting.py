@@ -9,24 +9,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...estimators.learning import Parameters, learn
 from ...estimators.outputs import (
-    check_sample_weight,
     class_weight_table,
-    refuse_no_weight,
     whole_copies,
 )
 from ...exceptions import InexactInferenceWarning
 from ...features.pixel_pairs import N_PAIR, Contrast
 from ...features.pixels import Basis, PixelFeatures
+from ...fitting.example_weights import check_sample_weight, refuse_no_weight
+from ...fitting.learning import Parameters, learn
+from ...fitting.presets import preset_of
+from ...fitting.task_learning import Learned, learn_task
 from ...io.image_folders import Example
 from ...io.masks import MaskCoding
 from ...meter import Meter, say
 from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ...threads import one_blas_thread
-from ..learning import Learned, learn_task
-from ..presets import preset_of
 from .gallery import Gallery
 from .model import SegmenterModel
 from .pixels import PixelProblem, Pixels

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from ...checks import check_whole
 from ...drawing.overlay import overlay
-from ...estimators.declared import parameter
 from ...exceptions import CapabilityError
+from ...fitting.parameters import parameter
+from ...fitting.task_parameters import LearnerParameters
 from ...io.image_folders import (
     example_pairs,
     find_images,
@@ -29,7 +30,6 @@ from ...metrics.overlap import Overlap, compare
 from ...printing import joined_lines
 from ...text.files import replaced
 from ..base import FileTask
-from ..parameters import LearnerParameters
 from .model import NO_SUMS, ImageInputs, SegmenterModel
 
 __all__ = ["ImageSegmenter"]
@@ -117,7 +117,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
     void: Any = "auto"
 
     def _check(self) -> None:
-        from ...estimators.named import check_learner
+        from ...fitting.named_learners import check_learner
 
         check_learner(self)
         for name in ("superpixels", "patience", "random_state"):

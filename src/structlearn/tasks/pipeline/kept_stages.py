@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ...estimators.checkpoint import check_path, check_same_training, check_writable
 from ...exceptions import CheckpointWarning, FileError
+from ...fitting.checkpoint import check_path, check_same_training, check_writable
 from ...io.container import read_container, write_container
 from ...text.corpus import Corpus
 

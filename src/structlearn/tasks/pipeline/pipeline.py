@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 
 from ...checks import check_whole
-from ...estimators.declared import DeclaredParameters
+from ...fitting.parameters import DeclaredParameters
 from ...models.storage import StoredTask
 from ...threads import n_threads
 from .annotating import Annotating

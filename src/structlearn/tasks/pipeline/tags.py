@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import _core
-from ...estimators.jackknife import jackknife
+from ...fitting.jackknife import jackknife
 from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
 from ..dependencies.tags import TAG_COLUMNS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ... import _core
-from ...estimators.declared import parameter
+from ...fitting.parameters import parameter
 from ...models.temperature import temperature_of
 from ...text.sources import with_labels
 from ..tagging.base import LabelTagger

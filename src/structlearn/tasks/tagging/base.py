@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from ...checks import check_number, check_whole
-from ...estimators.declared import parameter
 from ...exceptions import CapabilityError, FileError
+from ...fitting.parameters import parameter
+from ...fitting.task_parameters import LearnerParameters
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
@@ -16,7 +17,6 @@ from ...text.labelling import has_labels, label_converted, label_pieces, piece_s
 from ...text.layouts import Layout, as_trained, format_advice, has_place, input_format
 from ...text.sources import check_source, named_file, not_empty, read_source, with_labels
 from ..base import FileTask
-from ..parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LabelTagger(LearnerParameters, FileTask):
     _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
-        from ...estimators.named import check_learner
+        from ...fitting.named_learners import check_learner
 
         for name, (least, most) in self._WHOLE.items():
             optional = getattr(type(self), name) is None
@@ -107,7 +107,7 @@ class LabelTagger(LearnerParameters, FileTask):
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """
-        from ...estimators.outputs import check_sample_weight, refuse_no_weight
+        from ...fitting.example_weights import check_sample_weight, refuse_no_weight
 
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import FileError
+from ...fitting.presets import preset_of
+from ...fitting.task_learning import Learned, learn_task
 from ...meter import say
 from ...metrics import chunk_f1, token_accuracy
 from ...problem import Problem
 from ...text.corpus import Corpus
-from ..learning import Learned, learn_task
-from ..presets import preset_of
 from .model import LabelModel
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ... import _core
 from ...estimators.stored.word_emissions import emission_tensors
+from ...fitting.task_learning import Learned
+from ...fitting.task_parameters import refuse_unused
 from ...io.weight_tables import packed_table
 from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
-from ..learning import Learned
-from ..parameters import refuse_unused
 from .fitting import sentence_weights
 from .model import TaggerModel
 from .token_fitting import TokenFitting

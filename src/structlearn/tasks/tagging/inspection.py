@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...drawing.report import Report, Shown, Weights, check_labels
-from ...estimators.named import learner_facts
 from ...estimators.stored.word_emissions import stored_words
+from ...fitting.named_learners import learner_facts
 from ...models.temperature import certainty_fact
 from ...text.phrases import Phrases
 

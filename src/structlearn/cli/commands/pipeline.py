@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..printing import joined_lines, note, put, put_json
+from ...printing import joined_lines, note, put, put_json
 from .shared import output_of, refuse
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
@@ -25,7 +25,7 @@ _NAMES = {
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a pipeline; return what saves it."""
-    from ..tasks.pipeline.pipeline import Pipeline
+    from ...tasks.pipeline.pipeline import Pipeline
 
     parser = {"hash_bits": o.hash_bits, "order": o.order, "prune": bool(o.prune) or None}
     tags = {"prune": o.prune, **({"n_models": o.n_models} if o.n_models else {})}
@@ -59,7 +59,7 @@ def annotate(pipeline: Any, o: Any, progress: Any) -> int:
     if not os.path.isdir(o.input):
         pipeline.label_file(o.input, output_of(o), **options)
         return 0
-    from ..exceptions import FileError
+    from ...exceptions import FileError
 
     if o.output in (None, "-"):
         raise FileError(o.input, "it is a folder: name one for the results with --output")
@@ -82,7 +82,7 @@ def _targets(folder: str, output: str, ending: str) -> dict[str, str]:
     Hidden files, and results of an earlier run, are left out. No result may overwrite another one,
     or a text.
     """
-    from ..exceptions import FileError
+    from ...exceptions import FileError
 
     found: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
@@ -125,8 +125,8 @@ def evaluate(pipeline: Any, o: Any) -> int:
 
 def inspect(pipeline: Any, o: Any) -> int:
     """List the stages."""
-    from ..models.temperature import certainty_fact
-    from ..tasks.pipeline.confidence import stage_calibrations
+    from ...models.temperature import certainty_fact
+    from ...tasks.pipeline.confidence import stage_calibrations
 
     model = pipeline.model_
     calibrations = stage_calibrations(pipeline)

@@ -7,9 +7,9 @@ import shlex
 import pytest
 
 import structlearn
-from structlearn.arguments import make_parser
 from structlearn.cli import COMMANDS, run
-from structlearn.commands.examples import EXAMPLES
+from structlearn.cli.arguments import make_parser
+from structlearn.cli.commands.examples import EXAMPLES
 from structlearn.datasets import make_treebank
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["jackknife"]
+from ..text.corpus import Corpus
+
+__all__ = ["jackknife", "jackknifed_tags"]
 
 Model = TypeVar("Model")
 Item = TypeVar("Item")
@@ -41,7 +44,7 @@ def jackknife(
 
     Examples
     --------
-    >>> from structlearn.estimators.jackknife import jackknife
+    >>> from structlearn.fitting.jackknife import jackknife
     >>> y = [0.0, 2.0, 4.0, 6.0]
     >>> jackknife(4, 2, lambda rest: sum(y[i] for i in rest) / 2, lambda m, held: [m for _ in held])
     [5.0, 5.0, 1.0, 1.0]
@@ -53,3 +56,33 @@ def jackknife(
         rest = [*range(begin), *range(end, n_examples)]
         found.extend(predict(learn(rest or range(n_examples)), range(begin, end)))
     return found
+
+
+def jackknifed_tags(
+    corpus: Corpus, folds: int, learn: Callable[[Corpus], Any], n_jobs: int = 1
+) -> tuple[array[int], list[str]]:
+    """Return predicted tags for the sentences that taggers are to be learned from.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Sentences with their tags.
+    learn : callable
+        Makes a tagger from a part of the corpus.
+
+    Returns
+    -------
+    numbers : array of unsigned int
+        The number of each token's tag.
+    names : list of str
+        The tags that they stand for.
+    """
+    names: dict[str, int] = {}
+
+    def predict(tagger: Any, held_out: Sequence[int]) -> list[int]:
+        outputs = tagger.inputs(corpus.subset(held_out)).solve(n_jobs).outputs
+        numbers = [names.setdefault(name, len(names)) for name in tagger.shown]
+        return [numbers[cell] for row in outputs for cell in row]
+
+    found = jackknife(len(corpus), folds, lambda rest: learn(corpus.subset(rest)), predict)
+    return array("I", found), list(names)

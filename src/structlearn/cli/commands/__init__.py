@@ -7,7 +7,7 @@ parsed arguments. The modules are imported on demand, to keep the start fast.
 
 from __future__ import annotations
 
-from ..loading import TASKS as HOMES
+from ...loading import TASKS as HOMES
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def read_rival(path: str | None, evaluate: Any) -> Any:
 
 def read_model(path: str) -> tuple[Any, Any]:
     """Return the estimator of a model file, and the module of its task."""
-    from ..exceptions import FileError
-    from ..io.container import kind_of_file, read_container
-    from ..loading import from_container, model_file
+    from ...exceptions import FileError
+    from ...io.container import kind_of_file, read_container
+    from ...loading import from_container, model_file
 
     path = model_file(path)
     description, tensors = read_container(path)

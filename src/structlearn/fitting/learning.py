@@ -25,8 +25,8 @@ from ..structures.beam import UPDATE_AT
 from ..structures.checks import check_width
 from ..threads import n_threads, one_blas_thread
 from .checkpoint import Checkpoint, check_path, identity
+from .example_weights import refuse_no_weight
 from .latent import LATENT, around, fills_in, random_start
-from .outputs import refuse_no_weight
 
 __all__ = ["Kept", "Parameters", "check_parameters", "learn", "warn_unless_converged"]
 

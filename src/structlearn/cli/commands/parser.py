@@ -14,7 +14,7 @@ __all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
-    from ..tasks.dependencies.parser import DependencyParser
+    from ...tasks.dependencies.parser import DependencyParser
 
     order = o.order or (1 if o.learner == "crf" or o.temperature else 2)
     parser = make_task(DependencyParser, o, order=order)
@@ -45,7 +45,7 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and what decided its arcs."""
-    from ..tasks.dependencies.inspection import inspect_parser
+    from ...tasks.dependencies.inspection import inspect_parser
 
     return show_inside(inspect_parser, parser, o, _tokens)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..printing import on_terminal
+from ...printing import on_terminal
 from .shared import fit_task, make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs time at every start
@@ -18,7 +18,7 @@ UNIT = "pixels"
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a segmenter; return what saves it."""
-    from ..tasks.images.segmenter import ImageSegmenter
+    from ...tasks.images.segmenter import ImageSegmenter
 
     void = None if o.void == "none" else o.void
     segmenter = make_task(ImageSegmenter, o, place=not o.no_place, void=void)
@@ -60,7 +60,7 @@ def evaluate(segmenter: Any, o: Any) -> int:
 
 def inspect(segmenter: Any, o: Any) -> int:
     """Show what the segmenter has learned, and its segmentations."""
-    from ..tasks.images.inspection import inspect_segmenter
+    from ...tasks.images.inspection import inspect_segmenter
 
     refuse("an image segmenter", o, "sentence")
     return show_inside(inspect_segmenter, segmenter, o)

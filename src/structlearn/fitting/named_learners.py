@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..checks import check_number
-from .learner_names import LEARNERS, PARAMETERS
+from .learner_registry import LEARNERS, PARAMETERS
 from .learning import Parameters, check_parameters
 
 __all__ = [

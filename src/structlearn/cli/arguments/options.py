@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..estimators.learner_names import LEARNERS
-from ..tasks.presets import default_of
+from ...fitting.learner_registry import LEARNERS
+from ...fitting.presets import default_of
 from .values import amount, count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence

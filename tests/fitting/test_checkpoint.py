@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV
 
 import structlearn
 from structlearn import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
-from structlearn.estimators import checkpoint as module
 from structlearn.exceptions import CheckpointWarning, FileError
+from structlearn.fitting import checkpoint as module
 from structlearn.io.container import Tensor, read_container, write_container
 from structlearn.learners.cutting_planes import Round
 from structlearn.learners.frank_wolfe import FrankWolfe
@@ -221,7 +221,7 @@ y = np.argmax(X[:, :4] + rng.normal(size=(60, 4)), axis=1)
 """
 DEATH = """
 import os, signal, sys
-from structlearn.estimators import checkpoint
+from structlearn.fitting import checkpoint
 
 def callback(record):
     if record["iteration"] == 6:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..estimators.learner_names import LEARNERS, PARAMETERS
+from .learner_registry import LEARNERS, PARAMETERS
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ __all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a tagger of segments; return what saves it."""
-    from ..tasks.segments.tagger import SegmentTagger
+    from ...tasks.segments.tagger import SegmentTagger
 
     tagger = make_task(SegmentTagger, o)
     fit_task(tagger, o, format=o.format)
@@ -24,6 +24,6 @@ def train(o: Any) -> Callable[[], None]:
 
 def inspect(tagger: Any, o: Any) -> int:
     """Show what the tagger has learned, and what decided its segments."""
-    from ..tasks.tagging.inspection import inspect_tagger
+    from ...tasks.tagging.inspection import inspect_tagger
 
     return show_inside(inspect_tagger, tagger, o, _tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..printing import note
+from ...printing import note
 from .shared import fit_task, make_task, output_of, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -15,7 +15,7 @@ __all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a tagger; return what saves it."""
-    from ..tasks.tagging.tagger import Tagger
+    from ...tasks.tagging.tagger import Tagger
 
     # A hidden Markov model has no features: the preset of the command is not for it.
     features = o.features or ("auto" if o.learner == "hmm" else o.preset)
@@ -61,7 +61,7 @@ def evaluate(tagger: Any, o: Any) -> int:
 
 def inspect(tagger: Any, o: Any) -> int:
     """Show what the tagger has learned, and what decided its labels."""
-    from ..tasks.tagging.inspection import inspect_tagger
+    from ...tasks.tagging.inspection import inspect_tagger
 
     return show_inside(inspect_tagger, tagger, o, _tokens)
 

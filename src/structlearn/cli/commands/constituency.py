@@ -14,7 +14,7 @@ __all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
-    from ..tasks.constituents.parser import ConstituencyParser
+    from ...tasks.constituents.parser import ConstituencyParser
 
     parser = make_task(ConstituencyParser, o)
     fit_task(parser, o)
@@ -41,6 +41,6 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and its trees."""
-    from ..tasks.constituents.inspection import inspect_parser
+    from ...tasks.constituents.inspection import inspect_parser
 
     return show_inside(inspect_parser, parser, o)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..printing import Results, escape, note, put, put_json
+from ...printing import Results, escape, note, put, put_json
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def fit_task(task: Any, o: Any, **more: Any) -> None:
             raise ValueError("--workers and --shard-size go with --cluster")
         task.fit(source_of(o, o.train), dev=source_of(o, o.dev), **more)
         return
-    from ..distributed import fit
+    from ...distributed import fit
 
     wrong = set(more) - {"format"} or ({"header"} if getattr(o, "header", False) else set())
     if wrong:
@@ -74,7 +74,7 @@ def source_of(o: Any, path: str | None) -> Any:
     """Return a file of labelled sentences, read already if its first line is to be skipped."""
     if path is None or not getattr(o, "header", False):
         return path
-    from ..text.sources import read_labelled
+    from ...text.sources import read_labelled
 
     return read_labelled(path, o.format, header=True)
 
@@ -106,7 +106,7 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
     only_text : dict
         Those of ``report`` alone.
     """
-    from ..meter import Meter
+    from ...meter import Meter
 
     with Meter(f"evaluating on {o.gold}"):
         gold = source_of(o, o.gold)
@@ -134,7 +134,7 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
 
 
 def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
-    from ..drawing.page import Page, facts_list
+    from ...drawing.page import Page, facts_list
 
     facts = [("model", o.model), ("data", o.gold)]
     page = Page(f"{model._title}: evaluation", "structlearn evaluate", facts)
@@ -142,7 +142,7 @@ def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
     if certainty is None:
         page.section("Certainty", note="This model gives no probabilities.")
         return page.html()
-    from ..drawing.reliability import draw_reliability
+    from ...drawing.reliability import draw_reliability
 
     page.section(
         "Certainty",
@@ -162,7 +162,7 @@ def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
 
 def certainty_note(model: Any) -> str:
     """Say whether the probabilities of a model can be trusted."""
-    from ..models.temperature import certainty_fact
+    from ...models.temperature import certainty_fact
 
     return f"Probabilities: {certainty_fact(model._loss_temperature, model.calibration_)}."
 
@@ -177,7 +177,7 @@ def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:
     split : callable, optional
         From the words of ``--sentence`` to a sentence.
     """
-    from ..meter import Meter
+    from ...meter import Meter
 
     given = o.input
     if o.sentence is not None:
@@ -195,7 +195,7 @@ def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:
 
 def write_page(path: str, page: str) -> None:
     """Write a page and say so; an old file is kept until the new one is complete."""
-    from ..text.files import replaced
+    from ...text.files import replaced
 
     with replaced(path) as file:
         file.write(page.encode())
@@ -222,7 +222,7 @@ def check_output(path: str | None, sources: list[str | None], *, page: bool = Fa
     """
     if path is None or not os.path.isfile(path):
         return
-    from ..exceptions import FileError
+    from ...exceptions import FileError
 
     for name in sources:
         if name is not None and os.path.exists(name) and os.path.samefile(path, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..printing import put, visible
+from ...printing import put, visible
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from .. import __version__
+        from ... import __version__
 
         put(__version__)
         parser.exit()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .printing import (
+from ..printing import (
     Results,
     UnreadError,
     drop_unwritten,
@@ -128,7 +128,7 @@ def _predict(o: Any) -> int:
     if not on_terminal("stderr"):
         code = int(commands.predict(model, o, None))
     else:
-        from .meter import Meter
+        from ..meter import Meter
 
         with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
             code = int(commands.predict(model, o, meter))
@@ -145,7 +145,7 @@ def _annotate(o: Any) -> int:
         )
     if not on_terminal("stderr"):
         return int(commands.annotate(model, o, None))
-    from .meter import Meter
+    from ..meter import Meter
 
     with Meter("annotating", unit="words") as meter:
         return int(commands.annotate(model, o, meter))
@@ -153,7 +153,7 @@ def _annotate(o: Any) -> int:
 
 def _predict_files(o: Any, commands: Any) -> int:
     """Label files on a cluster; list those that are bad at the end."""
-    from .distributed import predict
+    from ..distributed import predict
 
     if not hasattr(commands, "label_options"):
         raise ValueError("--cluster labels with taggers, parsers and segmenters, one at a time")
@@ -197,12 +197,12 @@ def _inspect(o: Any) -> int:
 
 def _demo(o: Any) -> int:
     if o.files is not None:
-        from .datasets import write_treebank
+        from ..datasets import write_treebank
 
         names = write_treebank(o.files, o.sentences, random_state=o.random_state)
         put(f"wrote {', '.join(names)} to {visible(o.files)}")
         return 0
-    from .demo import run as tour
+    from ..demo import run as tour
 
     tour(sentences=o.sentences, random_state=o.random_state, text=o.text)
     return 0
@@ -216,8 +216,8 @@ def _workbench(o: Any) -> int:
 
 def _load(o: Any) -> tuple[Any, Any]:
     """Return the model that the arguments name, and the commands of its task."""
+    from ..exceptions import FileError
     from .commands import read_model
-    from .exceptions import FileError
 
     try:
         model, commands = read_model(o.model)
@@ -234,8 +234,8 @@ def _load(o: Any) -> tuple[Any, Any]:
 
 def _is_model(path: str) -> bool:
     """Tell whether a file is a model."""
-    from .exceptions import FileError
-    from .io.container import read_container
+    from ..exceptions import FileError
+    from ..io.container import read_container
 
     try:
         read_container(path)
@@ -246,7 +246,7 @@ def _is_model(path: str) -> bool:
 
 def _check_writable(path: str, *sources: str) -> None:
     """Raise before training if the model cannot be written, or would replace a training file."""
-    from .exceptions import FileError
+    from ..exceptions import FileError
 
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path):

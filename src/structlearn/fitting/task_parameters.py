@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..estimators.declared import DeclaredParameters
+from .parameters import DeclaredParameters
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

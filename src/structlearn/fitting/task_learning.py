@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..estimators.learning import check_parameters, learn, warn_unless_converged
-from ..estimators.named import effective_parameters, learner_parameters
 from ..learners.base import Training
-from ..learners.watch import Watch
 from ..meter import Meter, say
 from ..problem import Problem
 from ..threads import one_blas_thread
+from .dev_monitor import Watch
+from .learning import check_parameters, learn, warn_unless_converged
+from .named_learners import effective_parameters, learner_parameters
 
 __all__ = ["Learned", "learn_task"]
 

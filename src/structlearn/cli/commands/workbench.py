@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..printing import note, put
+from ...printing import note, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ __all__ = ["serve"]
 
 def serve(o: Any) -> int:
     """Serve; the link goes to standard output."""
-    from ..exceptions import FileError
-    from ..workbench.server import make_server
+    from ...exceptions import FileError
+    from ...workbench.server import make_server
 
     if o.port > 65535:
         raise ValueError(f"--port must be at most 65535, got {o.port}")

@@ -1,0 +1,41 @@
+"""Weights of examples, as users give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..features.arrays import as_floats
+
+__all__ = ["check_sample_weight", "refuse_no_weight"]
+
+Vector = npt.NDArray[np.float64]
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
+    """Return the weights as an array, or None; negative ones are refused by name."""
+    if sample_weight is None:
+        return None
+    weights = as_floats(sample_weight, "sample_weight")
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    weights = np.ascontiguousarray(weights)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n},)")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"example {bad[0]}: sample_weight is {weights[bad[0]]}; it must be finite and >= 0"
+        )
+    return weights
+
+
+def refuse_no_weight(weights: Vector | float | None) -> None:
+    """Refuse weights of examples that are all 0, or their sum."""
+    if weights is not None and not np.any(weights):
+        raise ValueError(
+            "every example has weight 0, so nothing can be learned; sample_weight must not be "
+            "zero everywhere, nor class_weight for all labels of y"
+        )
