@@ -278,6 +278,8 @@ class LabelTagger(LearnerParameters, FileTask):
                     notice=notice,
                 )  # fmt: skip
         model, threads = self._fitted(), self.n_threads
+        if confidence or marginals:
+            self._at(None)  # warns if they cannot be trusted
         options = {"confidence": confidence, "marginals": marginals, "known": known}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
         added += [name for name in ("confidence", "marginals") if options[name]]
