@@ -20,13 +20,14 @@ from structlearn.exceptions import FileError, LineError, MissingFunctionError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text import FeatureTemplates
-from structlearn.text.codecs import CODECS
+from structlearn.text.bracket_treebank import read_tree_text
 from structlearn.text.corpus import corpus_of
 from structlearn.text.dependency_treebank import gold_trees
+from structlearn.text.formats import FORMATS
 from structlearn.text.resources import read_phrases, read_vectors
 from structlearn.text.surface import raw_text
 from structlearn.text.tree_rules import counted_rules
-from structlearn.text.trees import parse_brackets, read_tree_text
+from structlearn.text.trees import parse_brackets
 
 __all__ = ["Target", "seeds_of", "text_targets"]
 
@@ -94,17 +95,17 @@ def _conllu(data: bytes) -> None:
         assert scores["tokens"].f1 == scores["words"].f1 == 1.0
 
 
-def _codec(format: str) -> Callable[[bytes], None]:
+def _format(format: str) -> Callable[[bytes], None]:
     """Read, and write again with labels: what was written is read as it was."""
 
     def read(data: bytes) -> None:
-        codec = CODECS[format]()
-        sentences = codec.read(data, 0)
+        chosen = FORMATS[format]()
+        sentences = chosen.read(data, 0)
         cells = [[cells for _, cells in sentence] for sentence in sentences]
         if not cells:
             return
         added = [[("X",) for _ in sentence] for sentence in cells]
-        again = CODECS[format]().read(codec.write(added, ("label",), None), 0)
+        again = FORMATS[format]().read(chosen.write(added, ("label",), None), 0)
         found = [[row[: len(first)] for (_, row), first in zip(s, t, strict=True)]
                  for s, t in zip(again, cells, strict=True)]  # fmt: skip
         assert found == cells, "what was written is not what was read"
@@ -177,8 +178,8 @@ def text_targets() -> dict[str, Target]:
     targets = (
         _text("columns", _corpus("columns")),
         _text("conllu", _conllu),
-        _text("csv", _codec("csv"), LineError),
-        _text("jsonl", _codec("jsonl"), LineError),
+        _text("csv", _format("csv"), LineError),
+        _text("jsonl", _format("jsonl"), LineError),
         _text("brackets", _brackets),
         _text("templates", _templates(), ValueError, MissingFunctionError),
         _text("segment_templates", _templates(), ValueError, MissingFunctionError),

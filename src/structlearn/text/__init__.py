@@ -11,8 +11,9 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .corpus import Corpus, Sentence, read_corpus
     from .dependency_tree import DependencyTree
+    from .formats import Format, register
+    from .frames import read_frame
     from .presets import load_templates
-    from .tables import read_frame
     from .templates import FeatureTemplates
     from .trees import Tree
 
@@ -20,7 +21,9 @@ _HOMES = {
     "Corpus": "corpus",
     "Sentence": "corpus",
     "read_corpus": "corpus",
-    "read_frame": "tables",
+    "read_frame": "frames",
+    "Format": "formats",
+    "register": "formats",
     "load_templates": "presets",
     "FeatureTemplates": "templates",
     "DependencyTree": "dependency_tree",
@@ -31,11 +34,13 @@ __all__ = [
     "Corpus",
     "DependencyTree",
     "FeatureTemplates",
+    "Format",
     "Sentence",
     "Tree",
     "load_templates",
     "read_corpus",
     "read_frame",
+    "register",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...text.formats import token_formats
 from .options import add_files, add_header, add_learner, add_precision, add_training
 from .values import amount, count
 
@@ -99,7 +100,7 @@ def _add_learning(p: ArgumentParser, extra: tuple[str, ...] = ()) -> None:
     add_files(p, "labelled file; - for standard input")
     p.add_argument(
         "--format",
-        choices=("columns", "conllu", "csv", "jsonl"),
+        choices=token_formats(labelled=True),
         help="file format (default: from the file name, else from the content)",
     )
     add_header(p)

@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
-    from ...text.codecs import Codec
+    from ...text.formats import Format
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
@@ -286,8 +286,8 @@ class LabelTagger(LearnerParameters, FileTask):
         read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
         chosen = input_format(model, source, first[0], format)
-        codec = self._codec(chosen, first[0], source, added, header)
-        lone = getattr(codec, "added", "") or " "
+        written = self._written_format(chosen, first[0], source, added, header)
+        lone = getattr(written, "added", "") or " "
         labeller = self._labeller(lone, nbest, **options)
         whole = itertools.chain([first], read)
 
@@ -304,27 +304,27 @@ class LabelTagger(LearnerParameters, FileTask):
                 lambda *_: whole, header=self._heading(added) if header else None, separator=lone,
             )  # fmt: skip
         return label_converted(
-            model, labeller, codec, source, output, added, known, threads, progress, whole, tell
+            model, labeller, written, source, output, added, known, threads, progress, whole, tell
         )
 
-    def _codec(
+    def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
         header: bool,
-    ) -> Codec:  # fmt: skip
+    ) -> Format:  # fmt: skip
         """Return what writes a file of a format; refuse one that cannot hold the labels."""
-        from ...text.codecs import CODECS
+        from ...text.formats import FORMATS
 
         model, labels = self._fitted(), self._labels_in_files()
-        codec, beside = CODECS[chosen](header), False
+        written, beside = FORMATS[chosen](header), False
         if chosen == "conllu":
             natively = model.format == chosen
             beside = len(added) > 1 and model.target == 9 if natively else not has_place(model)
-        codec.prepare(first, labels, beside)
+        written.prepare(first, labels, beside)
         if chosen == model.format:  # the parts of a label are in columns of their own
             parts = (part for label in labels for part in label.split("|", len(model.further)))
             labels = list(dict.fromkeys([*labels, *parts]))
-        check_labels(source, codec.called, labels, lambda label: codec.fault(label, added))
-        return codec
+        check_labels(source, written.called, labels, lambda label: written.fault(label, added))
+        return written
 
     def _heading(self, added: list[str]) -> list[str]:
         """Return the names of the columns that are added to a file: a label may have several."""
