@@ -25,7 +25,7 @@ from ..models.values import Reader, Writer
 from ..problem import Problem
 from ..problem.digest import problem_digest
 
-__all__ = ["Checkpoint", "check_path", "check_same_training", "check_writable", "identity"]
+__all__ = ["Checkpoint", "check_same_training", "check_writable", "identity"]
 
 #: Seconds between two checkpoints, at least,
 EVERY = 30.0
@@ -33,12 +33,6 @@ EVERY = 30.0
 SHARE = 0.05
 
 _DIGEST = 16
-
-
-def check_path(path: Any) -> None:
-    """Refuse what cannot be the name of a checkpoint."""
-    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise ValueError(f"checkpoint must be None or the name of a file, got {path!r}")
 
 
 def check_writable(path: str) -> None:

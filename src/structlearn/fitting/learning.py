@@ -14,17 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import check_number
+from ..checks import check_checkpoint, check_number
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
 from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem
-from ..problem.digest import problem_digest
 from ..structures.beam import UPDATE_AT
 from ..structures.checks import check_width
 from ..threads import n_threads, one_blas_thread
-from .checkpoint import Checkpoint, check_path, identity
 from .example_weights import refuse_no_weight
 from .latent import LATENT, around, fills_in, random_start
 
@@ -131,7 +129,7 @@ def check_parameters(parameters: Any) -> None:
         raise ValueError(
             f"step={parameters.step!r} works with solver='sgd' only, not with {solver!r}"
         )
-    check_path(getattr(parameters, "checkpoint", None))
+    check_checkpoint(getattr(parameters, "checkpoint", None))
     n_threads(parameters.n_jobs)
     generator(parameters.random_state)
     given = parameters.callbacks
@@ -163,6 +161,8 @@ class Kept(NamedTuple):
 
 def _key(problem: Problem, settings: Settings) -> str:
     """Name all that a solver's state depends on: the problem and the objective."""
+    from ..problem.digest import problem_digest
+
     terms = (settings.margin, settings.temperature, settings.C, settings.l1)
     return " ".join([problem_digest(problem), *(f"{term!r}" for term in terms)])
 
@@ -250,6 +250,8 @@ def learn(
     path = getattr(parameters, "checkpoint", None) if shuffle is None else None
     checkpoint = None
     if path is not None:
+        from .checkpoint import Checkpoint, identity
+
         begun = {"weights": weights, "state": start, "before": before}
         belongs_to = identity(problem, name, settings, options, latent=latent, start=begun)
         checkpoint = Checkpoint(path, belongs_to)

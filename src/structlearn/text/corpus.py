@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import _core
@@ -215,16 +214,8 @@ class Corpus(Sequence[Sentence]):
     def counts(self, name: str | int) -> dict[str, int]:
         """Return how often each string of a column is there, in the order of first occurrence."""
         index = name if isinstance(name, int) else self.find_column(name)
-        strings = self.core.strings(index)
-        cells = memoryview(self.core.cell_numbers(index)).cast("B").cast("I")
-        times = Counter(cells)
-        begin = 0
-        for i, copies in enumerate(_core.copies_of(self.weights)):
-            end = begin + self.core.length(i)
-            for number in cells[begin:end] if copies > 1 else ():
-                times[number] += copies - 1
-            begin = end
-        return {strings[number]: times[number] for number in sorted(times)}
+        pairs = zip(self.core.strings(index), self.core.counts(index), strict=True)
+        return {string: times for string, times in pairs if times}
 
     def in_iobes(self, column: int, unknown: str) -> Corpus:
         """Return a copy in which a column of chunk labels is in the scheme IOBES."""

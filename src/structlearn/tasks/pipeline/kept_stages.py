@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ...checks import check_checkpoint
 from ...exceptions import CheckpointWarning, FileError
-from ...fitting.checkpoint import check_path, check_same_training, check_writable
+from ...fitting.checkpoint import check_same_training, check_writable
 from ...io.container import read_container, write_container
 from ...text.corpus import Corpus
 
@@ -35,7 +36,7 @@ class KeptStages:
     """
 
     def __init__(self, folder: Any, belongs_to: Callable[[], dict[str, Any]]) -> None:
-        check_path(folder)
+        check_checkpoint(folder)
         self._folder = None if folder is None else os.fspath(folder)
         if self._folder is None:
             return
