@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
 from ...exceptions import LineError
-from ..trees import Tree, bracket_fault, scan_brackets
+from ..trees import Tree, scan_brackets
 from .format import Format
 
 __all__ = ["Brackets"]
@@ -32,12 +31,3 @@ class Brackets(Format):
             return [(tree, line + at) for tree, at in scan_brackets(self._decoded(text, line))]
         except LineError as error:
             raise LineError(line + error.line, error.reason) from None
-
-    @staticmethod
-    def written(trees: Iterable[Tree]) -> bytes:
-        """Return trees as a file has them, one on each line."""
-        return "".join(f"{tree}\n" for tree in trees).encode()
-
-    def fault(self, label: str, names: Sequence[str] = ()) -> str:
-        """Say why a label cannot be written in a tree; empty: it can."""
-        return bracket_fault(label)
