@@ -44,6 +44,10 @@ class Model:
 
         return self._ask(X, answer, self._no_output, reading)
 
+    def predict_single(self, x: Any, **reading: Any) -> Any:
+        """Return the best output of one input, ``predict([x])[0]``."""
+        return self.predict([x], **reading)[0]
+
     def predict_kbest(
         self, X: Any, n: int = 5, *, forbidden: Any = None, **reading: Any
     ) -> list[list[tuple[float, Any]]]:
