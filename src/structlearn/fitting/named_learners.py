@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ..checks import check_number
+from .learner_parameters import Parameters
 from .learner_registry import LEARNERS, PARAMETERS
-from .learning import Parameters, check_parameters
 
 __all__ = [
     "check_learner",
@@ -40,6 +40,8 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
     ValueError
         For values that make no sense, and parameters of another learner.
     """
+    from .learning import check_parameters  # needs NumPy, which facts do without
+
     chosen = {**LEARNERS[task.learner], **preset}
     for name in (*_SHARED, *_OWN):
         value = getattr(task, name, None)
