@@ -71,11 +71,10 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
     from tests.tasks.test_matrix import TASKS
 
     from structlearn.tasks import Tagger
-    from structlearn.text.segment_templates import SegmentTemplates
     from structlearn.text.templates import FeatureTemplates
 
     found: dict[str, tuple[Content, Any]] = {}
-    segments = SegmentTemplates.parse("begin(word)\nwhole(lower(word)) length")
+    segments = FeatureTemplates.parse("begin(word)\nwhole(lower(word)) length")
     small: dict[str, dict[str, Any]] = {
         "segments arow": {"features": segments},
         "constituency arow": {"gold_tags": True},

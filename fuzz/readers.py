@@ -20,14 +20,14 @@ from structlearn.exceptions import FileError, LineError, MissingFunctionError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text import FeatureTemplates
-from structlearn.text.codecs import CODECS
+from structlearn.text.bracket_treebank import read_tree_text
 from structlearn.text.corpus import corpus_of
 from structlearn.text.dependency_treebank import gold_trees
+from structlearn.text.formats import FORMATS
 from structlearn.text.resources import read_phrases, read_vectors
-from structlearn.text.segment_templates import SegmentTemplates
 from structlearn.text.surface import raw_text
 from structlearn.text.tree_rules import counted_rules
-from structlearn.text.trees import parse_brackets, read_tree_text
+from structlearn.text.trees import parse_brackets
 
 __all__ = ["Target", "seeds_of", "text_targets"]
 
@@ -95,17 +95,17 @@ def _conllu(data: bytes) -> None:
         assert scores["tokens"].f1 == scores["words"].f1 == 1.0
 
 
-def _codec(format: str) -> Callable[[bytes], None]:
+def _format(format: str) -> Callable[[bytes], None]:
     """Read, and write again with labels: what was written is read as it was."""
 
     def read(data: bytes) -> None:
-        codec = CODECS[format]()
-        sentences = codec.read(data, 0)
+        chosen = FORMATS[format]()
+        sentences = chosen.read(data, 0)
         cells = [[cells for _, cells in sentence] for sentence in sentences]
         if not cells:
             return
         added = [[("X",) for _ in sentence] for sentence in cells]
-        again = CODECS[format]().read(codec.write(added, ("label",), None), 0)
+        again = FORMATS[format]().read(chosen.write(added, ("label",), None), 0)
         found = [[row[: len(first)] for (_, row), first in zip(s, t, strict=True)]
                  for s, t in zip(again, cells, strict=True)]  # fmt: skip
         assert found == cells, "what was written is not what was read"
@@ -134,7 +134,7 @@ _GIVEN: dict[str, Callable[..., Any]] = {
 }
 
 
-def _templates(kind: type[FeatureTemplates]) -> Callable[[bytes], None]:
+def _templates() -> Callable[[bytes], None]:
     corpus = corpus_of("input", b"Fish NN B-NP\nsleep VB O\n\nEels NN B-NP\n", "columns")
 
     def read(data: bytes) -> None:
@@ -143,18 +143,18 @@ def _templates(kind: type[FeatureTemplates]) -> Callable[[bytes], None]:
             text = data.decode()
         except UnicodeDecodeError:
             return
-        made = kind.parse(text, name="input", folder=str(HERE / "seeds"), functions=_GIVEN)
-        again = kind.from_json(made.to_json())
+        made = FeatureTemplates.parse(
+            text, name="input", folder=str(HERE / "seeds"), functions=_GIVEN
+        )
+        again = FeatureTemplates.from_json(made.to_json())
         assert again.to_json() == made.to_json()
         made.learn_lexica(corpus, 2, "_")
-        if isinstance(made, SegmentTemplates):
-            made.compile_segments("columns", corpus.n_columns)
-        else:
-            features = made.compile("columns", corpus.n_columns)
-            extractor = _core.Extractor(features, corpus.core)
-            extractor.update()
-            for number in range(len(corpus)):
-                extractor.names(corpus.core, number)
+        features = made.compile("columns", corpus.n_columns)
+        extractor = _core.Extractor(features, corpus.core)
+        for number in range(len(corpus)):
+            extractor.names(corpus.core, number)
+            if made.of_segments:
+                extractor.named(number, 0, 1)
 
     return read
 
@@ -178,11 +178,11 @@ def text_targets() -> dict[str, Target]:
     targets = (
         _text("columns", _corpus("columns")),
         _text("conllu", _conllu),
-        _text("csv", _codec("csv"), LineError),
-        _text("jsonl", _codec("jsonl"), LineError),
+        _text("csv", _format("csv"), LineError),
+        _text("jsonl", _format("jsonl"), LineError),
         _text("brackets", _brackets),
-        _text("templates", _templates(FeatureTemplates), ValueError, MissingFunctionError),
-        _text("segment_templates", _templates(SegmentTemplates), ValueError, MissingFunctionError),
+        _text("templates", _templates(), ValueError, MissingFunctionError),
+        _text("segment_templates", _templates(), ValueError, MissingFunctionError),
         _text("phrases", _file(read_phrases)),
         _text("vectors", _file(read_vectors)),
     )

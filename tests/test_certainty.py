@@ -269,7 +269,7 @@ def test_estimators_warn_of_what_rests_on_probabilities():
 
 @pytest.mark.filterwarnings("default:the probabilities of this:UserWarning")
 @pytest.mark.parametrize("kind", ["tagger", "segments", "parser", "constituency"])
-def test_tasks_warn_of_what_rests_on_probabilities(kind):
+def test_tasks_warn_of_what_rests_on_probabilities(kind, tmp_path):
     make, data = {
         "tagger": (lambda **o: Tagger("pos", max_iter=1, n_models=1, **o), TAGS),
         "segments": (lambda **o: SegmentTagger(max_iter=1, n_models=1, **o), CHUNKS),
@@ -293,6 +293,13 @@ def test_tasks_warn_of_what_rests_on_probabilities(kind):
     if trees:
         with pytest.warns(UserWarning, match="are not calibrated"):
             task.predict(some, probabilities=True)
+    else:
+        given = tmp_path / "words"
+        given.write_text("".join(f"{' '.join(token[:-1])}\n" for token in some[0]) + "\n")
+        for option in ("confidence", "marginals") if kind == "tagger" else ("confidence",):
+            with pytest.warns(UserWarning, match="are not calibrated") as caught:
+                task.label_file(given, tmp_path / "labelled", **{option: True})
+            assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         task.predict(some)

@@ -72,6 +72,10 @@ def uses(path, sentences, source, folder, functions=False):
         if not is_pipeline:
             found |= {ask: repr(getattr(model, ask)(sentences)) for ask in QUERIES[2:]}
             found["sample"] = repr(model.sample(sentences, 2, random_state=0))
+            found["explain"] = repr(model.explain(sentences))
+            found["learned"] = [repr(model.top_features()), model._repr_html_()]
+            if hasattr(model, "scheme"):
+                found["transitions"] = repr(model.transitions())
         else:
             found["sure"] = model.annotate(sentences, confidence=True).to_conllu(confidence=True)
             text = Path(source).read_text()

@@ -79,6 +79,12 @@ inline text::Format format_of(const std::string& name) {
 inline void check_sentence(const text::Corpus& corpus, std::size_t i) {
   if (i >= corpus.sentences()) throw nb::index_error("no such sentence");
 }
+inline void check_segment(const text::Corpus& corpus, std::size_t sentence, std::size_t begin,
+                          std::size_t end) {
+  check_sentence(corpus, sentence);
+  const std::size_t n = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
+  if (begin >= end || end > n) throw nb::index_error("no such segment");
+}
 inline void check_column(const text::Corpus& corpus, std::size_t c) {
   if (c >= corpus.columns().size()) throw nb::index_error("no such column");
 }

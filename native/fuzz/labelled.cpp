@@ -6,6 +6,7 @@
 #include "fuzz/input.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/model.hpp"
+#include "tasks/tagging/reader.hpp"
 #include "text/functions.hpp"
 
 namespace {
@@ -70,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.confidence = in.flag();
   options.marginals = in.flag();
   options.known = in.flag();
-  Labeller labeller(*small.model, small.names, format, options);
+  Labeller labeller(small.model->features(), readers_of(*small.model), small.names, format,
+                    options);
   const std::string text(in.rest());
   const std::size_t cut = last_sentence_end(text);
   std::string out;

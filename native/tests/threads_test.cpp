@@ -28,7 +28,8 @@ inline void test_shared_model() {
     std::vector<std::string> texts;
     for (int piece = 0; piece < 24; ++piece) texts.push_back(random_text(draw, 4, '\t'));
     const auto label = [&](const std::string& text) {
-      Labeller labeller(*random.model, random.names, Format::kColumns, options);
+      Labeller labeller(random.model->features(), readers_of(*random.model), random.names,
+                        Format::kColumns, options);
       std::string out;
       labeller.label(text, 0, out);
       return out;

@@ -225,6 +225,18 @@ std::uint32_t copies_of(double weight) {
   return static_cast<std::uint32_t>(std::clamp(std::floor(weight + 0.5), 1.0, 4294967295.0));
 }
 
+std::vector<std::uint64_t> Corpus::counts(std::size_t column) const {
+  const Column& of = columns_[column];
+  std::vector<std::uint64_t> times(of.strings.size());
+  for (const std::uint32_t cell : of.cell) ++times[cell];
+  if (of.cell.empty() || weight_.empty()) return times;
+  for (std::size_t s = 0; s < sentences(); ++s) {
+    const std::uint64_t further = copies(s) - 1;
+    for (std::size_t t = sentence(s); t < sentence(s + 1); ++t) times[of.cell[t]] += further;
+  }
+  return times;
+}
+
 std::vector<std::uint64_t> Corpus::fingerprints() const {
   std::vector<std::uint64_t> prints(sentences());
   // Words are in column 0, in CoNLL-U in column 1; use the next column if they were not kept.

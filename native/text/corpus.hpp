@@ -105,6 +105,9 @@ class Corpus {
     return sentence < weight_.size() ? copies_of(weight_[sentence]) : 1;
   }
 
+  // How often each string of a column is there, by its number.
+  std::vector<std::uint64_t> counts(std::size_t column) const;
+
   // Sentences with the same words have the same fingerprint, whatever the other columns hold.
   std::vector<std::uint64_t> fingerprints() const;
   // The fold of each sentence, out of `kFolds`; those of the larger corpus where they were set.

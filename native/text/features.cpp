@@ -69,29 +69,60 @@ std::uint64_t vector_key(std::string_view text, std::size_t d) {
 
 // -- the set ------------------------------------------------------------------------------------
 
+namespace {
+
+bool several_values(const Attribute& a) {
+  return a.multiple || a.kind == Attribute::Kind::kSentence;
+}
+
+Site site_of(const Template& t) {
+  const auto all = [&](Place place) {
+    return std::all_of(t.atoms.begin(), t.atoms.end(),
+                       [&](const Atom& atom) { return atom.place == place; });
+  };
+  if (all(Place::kToken)) return t.transition ? Site::kPair : Site::kToken;
+  if (all(Place::kBegin)) return Site::kBegin;
+  if (all(Place::kEnd)) return Site::kEnd;
+  return all(Place::kInside) ? Site::kInside : Site::kSegment;
+}
+
+}  // namespace
+
 FeatureSet::FeatureSet(std::vector<Attribute> attributes, std::vector<Template> templates)
     : attributes_(std::move(attributes)), templates_(std::move(templates)) {
+  if (templates_.size() > 65535) throw std::invalid_argument("more than 65,535 templates");
   for (const Attribute& a : attributes_) {
     if (a.reads_column()) columns_needed_ = std::max(columns_needed_, a.column + 1);
   }
+  const auto refuse = [](const Template& t, const char* reason) {
+    throw std::invalid_argument("template '" + t.text + "': " + reason);
+  };
   for (const Template& t : templates_) {
+    if (t.atoms.empty()) throw std::invalid_argument("a template without attributes");
+    site_.push_back(site_of(t));
     has_transitions_ = has_transitions_ || t.transition;
+    const bool of_segment = t.atoms[0].place != Place::kToken;
+    if (site_.size() == 1) for_segments_ = of_segment;
+    if (of_segment != for_segments_ || (of_segment && t.transition)) {
+      refuse(t, "features of tokens and of segments do not go together");
+    }
     for (const Atom& atom : t.atoms) {
       if (atom.attribute >= attributes_.size()) throw std::invalid_argument("no such attribute");
-      if (attributes_[atom.attribute].kind != Attribute::Kind::kVector) continue;
+      const Attribute& a = attributes_[atom.attribute];
+      if ((atom.place != Place::kToken) != of_segment) refuse(t, "an attribute without a place");
+      if (atom.place == Place::kWhole) {
+        if (several_values(a)) refuse(t, "whole() takes one value a token");
+        wholes_.push_back(atom.attribute);
+      }
+      if (a.kind != Attribute::Kind::kVector) continue;
       has_values_ = true;
-      if (t.transition) {
-        throw std::invalid_argument("template '" + t.text +
-                                    "': vectors are for labels, not for label pairs");
-      }
-      if (t.atoms.size() > 1) {
-        throw std::invalid_argument("template '" + t.text +
-                                    "': a vector cannot be joined with anything");
-      }
+      if (of_segment) refuse(t, "segments have no vectors");
+      if (t.transition) refuse(t, "vectors are for labels, not for label pairs");
+      if (t.atoms.size() > 1) refuse(t, "a vector cannot be joined with anything");
     }
-    if (t.atoms.empty()) throw std::invalid_argument("a template without attributes");
   }
-  if (templates_.size() > 65535) throw std::invalid_argument("more than 65,535 templates");
+  std::sort(wholes_.begin(), wholes_.end());
+  wholes_.erase(std::unique(wholes_.begin(), wholes_.end()), wholes_.end());
 }
 
 // -- attributes of strings ----------------------------------------------------------------------
@@ -103,6 +134,7 @@ void Extractor::update() {
   row_.resize(attributes.size());
   phrases_.resize(attributes.size());
   said_.resize(attributes.size());
+  whole_.resize(attributes.size());
   const auto counted = [](const Attribute& a) { return a.kind == Attribute::Kind::kLexicon; };
   if (training_ && std::any_of(attributes.begin(), attributes.end(), counted)) {
     fold_ = corpus_.folds();
@@ -206,9 +238,49 @@ void Extractor::expand(std::size_t sentence) {
   }
 }
 
+namespace {
+
+std::ptrdiff_t position_of(const Atom& atom, const Span& s) {
+  const std::size_t from = atom.place == Place::kBegin ? s.begin
+                           : atom.place == Place::kEnd ? s.end - 1
+                                                       : s.inside;
+  return static_cast<std::ptrdiff_t>(from) + atom.offset;
+}
+
+bool goes_inside(const Template& t) {
+  return std::any_of(t.atoms.begin(), t.atoms.end(),
+                     [](const Atom& atom) { return atom.place == Place::kInside; });
+}
+
+std::uint64_t length_value(std::size_t length) {
+  return nonzero(hash_string(std::to_string(length)));
+}
+
+}  // namespace
+
+// What is read whole of the tokens before one and of that one; 0: nothing.
+std::uint64_t Extractor::whole(std::uint64_t before, std::size_t attribute,
+                               std::size_t token) const {
+  const std::uint64_t h = row_[attribute][pad_ + token];
+  return h == 0 || before == 0 ? 0 : nonzero(combine(before, h));
+}
+
+void Extractor::read_whole(std::size_t begin, std::size_t end) {
+  for (const std::size_t a : features_->wholes()) {
+    whole_[a] = kHashB;
+    for (std::size_t t = begin; t < end; ++t) whole_[a] = whole(whole_[a], a, t);
+  }
+}
+
 template <class Each>
-void Extractor::for_values(std::size_t attribute, std::ptrdiff_t position, bool mark,
-                           Each&& each) const {
+void Extractor::for_values(const Atom& atom, const Span& span, bool mark, Each&& each) const {
+  const std::size_t attribute = atom.attribute;
+  if (atom.place == Place::kLength) return each(length_value(span.end - span.begin));
+  if (atom.place == Place::kWhole) {
+    if (whole_[attribute] != 0) each(whole_[attribute]);
+    return;
+  }
+  const std::ptrdiff_t position = position_of(atom, span);
   const Attribute& a = features_->attributes()[attribute];
   const auto length = static_cast<std::ptrdiff_t>(length_);
   if (position < 0 || position >= length) {
@@ -237,11 +309,6 @@ void Extractor::for_values(std::size_t attribute, std::ptrdiff_t position, bool 
   if (h != 0) each(h);
 }
 
-void Extractor::values(std::size_t attribute, std::ptrdiff_t position, bool mark,
-                       std::vector<std::uint64_t>& out) const {
-  for_values(attribute, position, mark, [&](std::uint64_t h) { out.push_back(h); });
-}
-
 // The numbers of a vector attribute at a position; null where the string has none.
 const float* Extractor::vector_of(std::size_t attribute, std::size_t position) const {
   const Attribute& a = features_->attributes()[attribute];
@@ -253,15 +320,14 @@ const float* Extractor::vector_of(std::size_t attribute, std::size_t position) c
 }
 
 void Extractor::combinations(const Template& t, std::size_t atom, std::uint64_t key,
-                             std::size_t position, Keys& out) const {
+                             const Span& span, Keys& out) const {
   if (atom == t.atoms.size()) {
     out.key.push_back(nonzero(key));
     out.origin.push_back(static_cast<std::uint16_t>(&t - features_->templates().data()));
     return;
   }
-  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + t.atoms[atom].offset;
-  for_values(t.atoms[atom].attribute, at, t.mark_boundaries,
-             [&](std::uint64_t h) { combinations(t, atom + 1, combine(key, h), position, out); });
+  for_values(t.atoms[atom], span, t.mark_boundaries,
+             [&](std::uint64_t h) { combinations(t, atom + 1, combine(key, h), span, out); });
 }
 
 std::uint64_t Extractor::next_stamp() {
@@ -276,87 +342,150 @@ std::uint64_t Extractor::value_of(std::size_t attribute, std::uint32_t string) c
   return nonzero(a.lexicon->names().hash(a.lexicon->value(value, Lexicon::kAll)));
 }
 
-void Extractor::keys(std::size_t sentence, bool transitions, Keys& out,
-                     std::span<const std::uint8_t> skip) {
-  expand(sentence);
-  out.clear();
+std::vector<Extractor::Plan> Extractor::plan(Site site, std::span<const std::uint8_t> skip) const {
   const auto& templates = features_->templates();
-  const auto& attributes = features_->attributes();
-  // What every template needs is looked up once a sentence, not once a token.
-  struct Plan {
-    const Template* from;
-    std::uint64_t seed;
-    std::uint16_t number;
-    bool plain;
-    const std::uint64_t* row[4];
-  };
   std::vector<Plan> plans;
   plans.reserve(templates.size());
-  for (const Template& t : templates) {
-    if (t.transition != transitions) continue;
-    if (!skip.empty() && skip[static_cast<std::size_t>(&t - templates.data())]) continue;
-    Plan plan{&t,
-              hash_string(t.text),
-              static_cast<std::uint16_t>(&t - templates.data()),
-              t.atoms.size() <= 4,
-              {}};
+  for (std::size_t number = 0; number < templates.size(); ++number) {
+    const Template& t = templates[number];
+    if (features_->site(number) != site || (!skip.empty() && skip[number])) continue;
+    Plan plan{&t, hash_string(t.text), static_cast<std::uint16_t>(number), t.atoms.size() <= 4, {}};
     for (std::size_t i = 0; i < t.atoms.size(); ++i) {
-      const Attribute& a = attributes[t.atoms[i].attribute];
-      plan.plain = plan.plain && !a.multiple && a.kind != Attribute::Kind::kVector &&
-                   a.kind != Attribute::Kind::kSentence;
-      if (i < 4) {
-        plan.row[i] = row_[t.atoms[i].attribute].data() + static_cast<std::ptrdiff_t>(pad_) +
-                      t.atoms[i].offset;
-      }
+      const Atom& atom = t.atoms[i];
+      const Attribute& a = features_->attributes()[atom.attribute];
+      plan.plain = plan.plain && !several_values(a) && a.kind != Attribute::Kind::kVector;
+      if (i < 4) plan.row[i] = row_[atom.attribute].data() + pad_ + atom.offset;
     }
     plans.push_back(plan);
   }
-  for (std::size_t position = 0; position < length_; ++position) {
-    if (transitions && position == 0) {
-      continue;  // no label pair ends here
+  return plans;
+}
+
+// Adds the features of a template at a token, where all places are one, or at a segment.
+template <bool kOfSegment>
+void Extractor::add(const Plan& plan, const Span& span, Keys& out) const {
+  const Template& t = *plan.from;
+  if (plan.plain) {
+    std::uint64_t key = plan.seed;
+    bool complete = true;
+    for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+      const Place place = t.atoms[i].place;
+      const std::uint64_t h = !kOfSegment               ? plan.row[i][span.inside]
+                              : place == Place::kBegin  ? plan.row[i][span.begin]
+                              : place == Place::kEnd    ? plan.row[i][span.end - 1]
+                              : place == Place::kWhole  ? whole_[t.atoms[i].attribute]
+                              : place == Place::kLength ? lengths_[span.end - span.begin]
+                                                        : plan.row[i][span.inside];
+      complete = complete && h != 0;
+      key = combine(key, h);
     }
+    if (complete) {
+      out.key.push_back(nonzero(key));
+      out.origin.push_back(plan.number);
+      return;
+    }
+    if (!t.mark_boundaries) return;
+  }
+  combinations(t, 0, plan.seed, span, out);
+}
+
+// Adds what is worked out once a token.
+void Extractor::add_tokens(Site site, std::span<const std::uint8_t> skip, Keys& out) const {
+  out.clear();
+  const std::vector<Plan> plans = plan(site, skip);
+  const auto& attributes = features_->attributes();
+  // No label pair ends at the first token.
+  for (std::size_t position = site == Site::kPair ? 1 : 0; position < length_; ++position) {
     for (const Plan& plan : plans) {
-      const Template& t = *plan.from;
-      if (plan.plain) {
-        std::uint64_t key = plan.seed;
-        bool whole = true;
-        for (std::size_t i = 0; i < t.atoms.size(); ++i) {
-          const std::uint64_t h = plan.row[i][position];
-          whole = whole && h != 0;
-          key = combine(key, h);
-        }
-        if (whole) {
-          out.key.push_back(nonzero(key));
-          out.origin.push_back(plan.number);
-          continue;
-        }
-        if (!t.mark_boundaries) continue;
-      }
-      if (attributes[t.atoms[0].attribute].kind == Attribute::Kind::kVector) {
-        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + t.atoms[0].offset;
-        if (at < 0 || at >= static_cast<std::ptrdiff_t>(length_)) continue;
-        const float* numbers = vector_of(t.atoms[0].attribute, static_cast<std::size_t>(at));
-        if (!numbers) continue;
-        out.value.resize(out.key.size(), 1.0f);
-        for (std::size_t d = 0; d < attributes[t.atoms[0].attribute].width; ++d) {
-          out.key.push_back(nonzero(combine(plan.seed, d)));
-          out.origin.push_back(plan.number);
-          out.value.push_back(numbers[d]);
-        }
+      const Atom& leading = plan.from->atoms[0];
+      if (attributes[leading.attribute].kind != Attribute::Kind::kVector) {
+        add<false>(plan, {position, position + 1, position}, out);
         continue;
       }
-      combinations(t, 0, plan.seed, position, out);
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + leading.offset;
+      if (at < 0 || at >= static_cast<std::ptrdiff_t>(length_)) continue;
+      const float* numbers = vector_of(leading.attribute, static_cast<std::size_t>(at));
+      if (!numbers) continue;
+      out.value.resize(out.key.size(), 1.0f);
+      for (std::size_t d = 0; d < attributes[leading.attribute].width; ++d) {
+        out.key.push_back(nonzero(combine(plan.seed, d)));
+        out.origin.push_back(plan.number);
+        out.value.push_back(numbers[d]);
+      }
     }
     out.end.push_back(static_cast<std::uint32_t>(out.key.size()));
   }
   if (features_->has_values()) out.value.resize(out.key.size(), 1.0f);
 }
 
-// The values of an attribute as text; the same cases as for_values.
-std::vector<std::string> Extractor::texts(std::size_t attribute, std::ptrdiff_t position,
-                                          bool mark) const {
+void Extractor::keys(std::size_t sentence, bool transitions, Keys& out,
+                     std::span<const std::uint8_t> skip) {
+  expand(sentence);
+  add_tokens(transitions ? Site::kPair : Site::kToken, skip, out);
+}
+
+void Extractor::segment_keys(std::size_t sentence, std::size_t max_length, SegmentKeys& out) {
+  expand(sentence);
+  add_tokens(Site::kBegin, {}, out.begin);
+  add_tokens(Site::kEnd, {}, out.end);
+  add_tokens(Site::kInside, {}, out.inside);
+  out.own.clear();
+  for (std::size_t d = lengths_.size(); d <= max_length; ++d) lengths_.push_back(length_value(d));
+  const std::vector<Plan> plans = plan(Site::kSegment, {});
+  for (std::size_t b = 0; b < length_; ++b) {
+    std::fill(whole_.begin(), whole_.end(), kHashB);
+    for (std::size_t e = b + 1; e <= b + max_length; ++e) {
+      if (e <= length_) {
+        for (const std::size_t a : features_->wholes()) whole_[a] = whole(whole_[a], a, e - 1);
+        for (const Plan& plan : plans) {
+          const std::size_t last = goes_inside(*plan.from) ? e : b + 1;
+          for (std::size_t inside = b; inside < last; ++inside)
+            add<true>(plan, {b, e, inside}, out.own);
+        }
+      }
+      out.own.end.push_back(static_cast<std::uint32_t>(out.own.key.size()));
+    }
+  }
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> Extractor::named(std::size_t sentence,
+                                                                    std::size_t begin,
+                                                                    std::size_t end) {
+  expand(sentence);
+  read_whole(begin, end);
+  std::vector<std::pair<std::string, std::uint64_t>> out;
+  Keys keys;
+  for (const Template& t : features_->templates()) {
+    keys.clear();
+    const std::size_t last = goes_inside(t) ? end : begin + 1;
+    for (std::size_t inside = begin; inside < last; ++inside) {
+      combinations(t, 0, hash_string(t.text), {begin, end, inside}, keys);
+    }
+    for (std::size_t i = 0; i < keys.key.size(); ++i) {
+      out.emplace_back(name(sentence, begin, keys.origin[i], keys.key[i], end - begin),
+                       keys.key[i]);
+    }
+  }
+  return out;
+}
+
+// The values of an atom as text; the same cases as for_values.
+std::vector<std::string> Extractor::texts(const Atom& atom, const Span& span, bool mark) const {
+  const std::size_t attribute = atom.attribute;
   const Attribute& a = features_->attributes()[attribute];
   std::vector<std::string> found;
+  if (atom.place == Place::kLength) return {std::to_string(span.end - span.begin)};
+  if (atom.place == Place::kWhole) {
+    std::string joined;
+    for (std::size_t t = span.begin; t < span.end; ++t) {
+      const auto one = texts({attribute, 0}, {t, t + 1, t}, mark);
+      if (one.empty()) return {};
+      if (t > span.begin) joined.push_back(' ');
+      joined.append(one[0]);
+    }
+    return {joined};
+  }
+  const std::ptrdiff_t position = position_of(atom, span);
   const auto length = static_cast<std::ptrdiff_t>(length_);
   if (a.kind == Attribute::Kind::kConstant) {
     found.emplace_back("1");
@@ -385,7 +514,7 @@ std::vector<std::string> Extractor::texts(std::size_t attribute, std::ptrdiff_t 
 }
 
 std::string Extractor::name(std::size_t sentence, std::size_t position, std::size_t origin,
-                            std::uint64_t key) {
+                            std::uint64_t key, std::size_t length) {
   if (begin_ != corpus_.sentence(sentence) || length_ == 0) expand(sentence);
   const Template& t = features_->templates()[origin];
   const Attribute& leading = features_->attributes()[t.atoms[0].attribute];
@@ -396,25 +525,32 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
     }
     return t.text;
   }
-  if (t.atoms.size() == 1 && leading.kind == Attribute::Kind::kConstant) return t.text;
-  // All combinations of values, to find the one with the key: one alone, nearly always.
-  std::vector<std::pair<std::uint64_t, std::string>> partial{{seed, t.text}};
-  bool first = true;
+  const bool of_token = t.atoms[0].place == Place::kToken;
+  if (of_token && t.atoms.size() == 1 && leading.kind == Attribute::Kind::kConstant) return t.text;
+  if (!of_token) read_whole(position, position + length);
   const bool several = t.atoms.size() > 1;  // a blank separates their values
-  for (const Atom& atom : t.atoms) {
-    std::vector<std::pair<std::uint64_t, std::string>> longer;
-    const auto at = static_cast<std::ptrdiff_t>(position) + atom.offset;
-    for (const std::string& v : texts(atom.attribute, at, t.mark_boundaries)) {
-      for (const auto& [h, text] : partial) {
-        longer.emplace_back(combine(h, nonzero(hash_string(v))),
-                            text + (first ? "=" : " ") + (several ? escaped(v, "\\ ") : v));
+  const std::size_t last = goes_inside(t) ? position + length : position + 1;
+  for (std::size_t inside = position; inside < last; ++inside) {
+    const Span span{position, position + length, inside};
+    // All combinations of values, to find the one with the key: one alone, nearly always.
+    std::vector<std::pair<std::uint64_t, std::string>> partial{{seed, t.text}};
+    bool first = true;
+    for (const Atom& atom : t.atoms) {
+      std::vector<std::pair<std::uint64_t, std::string>> longer;
+      for (const std::string& v : texts(atom, span, t.mark_boundaries)) {
+        const std::uint64_t value =
+            atom.place == Place::kWhole ? whole_[atom.attribute] : nonzero(hash_string(v));
+        for (const auto& [h, text] : partial) {
+          longer.emplace_back(combine(h, value),
+                              text + (first ? "=" : " ") + (several ? escaped(v, "\\ ") : v));
+        }
       }
+      partial.swap(longer);
+      first = false;
     }
-    partial.swap(longer);
-    first = false;
-  }
-  for (const auto& [h, text] : partial) {
-    if (nonzero(h) == key) return text;
+    for (const auto& [h, text] : partial) {
+      if (nonzero(h) == key) return text;
+    }
   }
   return t.text;
 }

@@ -1,9 +1,10 @@
-// Features of tokens by templates.
+// Features of tokens and of segments by templates.
 //
 // An attribute is a function of a token: of the string in one of its columns (worked out once a
 // distinct string), or of the token's place in its sentence. A template joins attributes at offsets
-// from the token; each combination of values is a feature, known by a 64-bit key: the hash of the
-// template's text and the values. Two features share a key once in 2^64 pairs.
+// from the token, or from places of a segment, a run of tokens; each combination of values is a
+// feature, known by a 64-bit key: the hash of the template's text and the values. Two features
+// share a key once in 2^64 pairs.
 #pragma once
 
 #include <cstdint>
@@ -93,10 +94,25 @@ struct Attribute {
   }
 };
 
+// Where the offset of an atom is counted from.
+enum class Place : std::uint8_t {
+  kToken,   // the token that the feature is of
+  kBegin,   // the first token of a segment
+  kEnd,     // its last token
+  kInside,  // a token inside: a feature for each, the same token for all such atoms
+  kWhole,   // the values of all its tokens, in order, as one value
+  kLength,  // the number of its tokens; the attribute is not read
+};
+
 struct Atom {
   std::size_t attribute;
   std::ptrdiff_t offset;
+  Place place = Place::kToken;
 };
+
+// What features are of. Features of a segment that look at one of its ends or at single tokens
+// inside are worked out once a token, whatever the number of segments.
+enum class Site : std::uint8_t { kToken, kPair, kBegin, kEnd, kInside, kSegment };
 
 struct Template {
   std::string text;  // names the features and seeds their keys
@@ -118,12 +134,19 @@ class FeatureSet {
   const std::vector<Template>& templates() const { return templates_; }
   bool has_values() const { return has_values_; }  // features with numbers
   bool has_transitions() const { return has_transitions_; }
+  bool for_segments() const { return for_segments_; }
   std::size_t columns_needed() const { return columns_needed_; }
+  // The sites of the features of each template.
+  Site site(std::size_t t) const { return site_[t]; }
+  // The attributes that are read whole.
+  const std::vector<std::size_t>& wholes() const { return wholes_; }
 
  private:
   std::vector<Attribute> attributes_;
   std::vector<Template> templates_;
-  bool has_values_ = false, has_transitions_ = false;
+  std::vector<Site> site_;
+  std::vector<std::size_t> wholes_;
+  bool has_values_ = false, has_transitions_ = false, for_segments_ = false;
   std::size_t columns_needed_ = 0;
 };
 
@@ -139,6 +162,18 @@ struct Keys {
     value.clear();
     end.clear();
   }
+};
+
+// The keys of one sentence's segments. A segment has those of its first token in `begin`, of its
+// last in `end`, of all its tokens in `inside`, and its own in `own`, start by start, then by
+// length; a segment that would run beyond the sentence has none there.
+struct SegmentKeys {
+  Keys begin, end, inside, own;
+};
+
+// A run of tokens of a sentence, and one of them.
+struct Span {
+  std::size_t begin, end, inside;
 };
 
 // Features of the sentences of a corpus, which may grow in between; attributes of strings are
@@ -168,6 +203,11 @@ class Extractor {
   // templates marked in `skip`.
   void keys(std::size_t sentence, bool transitions, Keys& out,
             std::span<const std::uint8_t> skip = {});
+  // Features of all segments of up to so many tokens.
+  void segment_keys(std::size_t sentence, std::size_t max_length, SegmentKeys& out);
+  // The names and keys of the features of one segment.
+  std::vector<std::pair<std::string, std::uint64_t>> named(std::size_t sentence, std::size_t begin,
+                                                           std::size_t end);
 
   // The value of an attribute that follows from the string; 0: none.
   std::uint64_t value_of(std::size_t attribute, std::uint32_t string) const;
@@ -178,17 +218,10 @@ class Extractor {
     return known && attribute < values_.size() ? values_[attribute].single.data() : nullptr;
   }
 
-  // The name of the feature with this key that a template has at a token: its text and values.
+  // The name of the feature with this key that a template has at a token, or at a segment of
+  // `length` tokens that begins there: its text and values.
   std::string name(std::size_t sentence, std::size_t position, std::size_t origin,
-                   std::uint64_t key);
-
-  // For features of more than a token: works out the attributes of a sentence, ...
-  void expand(std::size_t sentence);
-  // ... whose values at a position follow: hashes, appended, or texts. Beyond the sentence there
-  // are none, or, with `mark`, values of their own.
-  void values(std::size_t attribute, std::ptrdiff_t position, bool mark,
-              std::vector<std::uint64_t>& out) const;
-  std::vector<std::string> texts(std::size_t attribute, std::ptrdiff_t position, bool mark) const;
+                   std::uint64_t key, std::size_t length = 1);
 
  private:
   struct StringValues {
@@ -198,10 +231,26 @@ class Extractor {
     std::vector<std::uint64_t> several;
     std::vector<float> worked_out;  // rows of a vector function
   };
+  // A template with what is looked up once a sentence, not once a token.
+  struct Plan {
+    const Template* from;
+    std::uint64_t seed;
+    std::uint16_t number;
+    bool plain;  // an atom has one value, which is in the rows
+    const std::uint64_t* row[4];
+  };
+  void expand(std::size_t sentence);
+  std::vector<Plan> plan(Site, std::span<const std::uint8_t> skip) const;
+  template <bool kOfSegment>
+  void add(const Plan&, const Span&, Keys& out) const;
+  void add_tokens(Site, std::span<const std::uint8_t> skip, Keys& out) const;
+  void read_whole(std::size_t begin, std::size_t end);
+  std::uint64_t whole(std::uint64_t before, std::size_t attribute, std::size_t token) const;
   const float* vector_of(std::size_t attribute, std::size_t position) const;
   template <class Each>
-  void for_values(std::size_t attribute, std::ptrdiff_t position, bool mark, Each&& each) const;
-  void combinations(const Template&, std::size_t atom, std::uint64_t key, std::size_t position,
+  void for_values(const Atom&, const Span&, bool mark, Each&& each) const;
+  std::vector<std::string> texts(const Atom&, const Span&, bool mark) const;
+  void combinations(const Template&, std::size_t atom, std::uint64_t key, const Span&,
                     Keys& out) const;
   static std::uint64_t next_stamp();
 
@@ -216,6 +265,8 @@ class Extractor {
   std::vector<std::vector<std::uint64_t>> row_;  // attribute -> padded positions
   std::vector<std::vector<std::vector<std::uint32_t>>> phrases_;
   std::vector<std::vector<std::vector<std::string>>> said_;  // by sentence functions
+  std::vector<std::uint64_t> whole_;                         // by attribute: of the segment at hand
+  std::vector<std::uint64_t> lengths_;                       // the values of lengths
 };
 
 // Key to number, in the order of first occurrence.

@@ -9,7 +9,6 @@
 namespace structlearn::text {
 namespace {
 
-constexpr std::size_t kAhead = 12;  // keys between asking for a slot and reading it
 constexpr std::size_t kMostLabels = 65000;
 constexpr std::size_t kFirstLabels = 64;  // that have a bit
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct TokenRows {
 // Where a feature was first seen and by which template: enough to say its name.
 struct Sighting {
   std::uint32_t sentence = FeatureIndex::kAbsent, position = 0;
-  std::uint16_t origin = 0;
+  std::uint16_t origin = 0, length = 1;  // of the segment, in tokens
 };
 
 // A feature and a label that it was seen with.
@@ -49,6 +50,11 @@ class Vocabulary {
   // Takes in the sentences [from, to) of a corpus; their rows go to `rows` where that is given.
   void add(Extractor&, const Corpus&, std::size_t from, std::size_t to, TokenRows* rows);
 
+  // Takes in the segments of a corpus: `marks` has the label, as a number, of one that begins at a
+  // token, -1 inside. The labels were added before.
+  void add_segments(Extractor&, const Corpus&, std::size_t max_length,
+                    std::span<const std::int32_t> marks);
+
   // Ends the counting: features seen less often than `min_count` go, labels are sorted. A feature
   // seen with at least `fill` labels gets weights for all of them (0: never). Rows made so far are
   // put into the new numbers.
@@ -57,6 +63,9 @@ class Vocabulary {
   // Rows in terms of a frozen vocabulary; features that it does not know are left out. A label
   // that it does not know throws std::invalid_argument.
   void rows(Extractor&, const Corpus&, std::size_t from, std::size_t to, TokenRows&) const;
+
+  // The same for all possible segments, `max_length` rows a token, start by start, without labels.
+  void segment_rows(Extractor&, const Corpus&, std::size_t max_length, TokenRows&) const;
 
   const FeatureSet& features() const { return *features_; }
   std::shared_ptr<const FeatureSet> shared_features() const { return features_; }
@@ -100,6 +109,8 @@ class Vocabulary {
   std::uint32_t number(std::uint64_t key, std::uint32_t times = 1);
   void observe(std::uint32_t feature, std::uint32_t label);
   std::int32_t read_label(const Corpus&, std::size_t token) const;
+
+  static constexpr std::size_t kAhead = 12;  // keys between asking for a slot and reading it
 
   std::shared_ptr<const FeatureSet> features_;
   std::size_t target_, width_;

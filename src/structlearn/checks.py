@@ -1,12 +1,14 @@
-"""Numbers that users give, checked and named in messages."""
+"""What users give, checked and named in messages."""
 
 from __future__ import annotations
+
+import os
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["check_number", "check_whole"]
+__all__ = ["check_number", "check_path", "check_whole"]
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -31,3 +33,9 @@ def check_number(name: str, value: Any, *, above: bool) -> float:
             return number
     bound = "above 0" if above else "of at least 0"
     raise ValueError(f"{name} must be a number {bound}, got {value!r}")
+
+
+def check_path(name: str, path: Any) -> None:
+    """Refuse what cannot be the name of a checkpoint."""
+    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
+        raise ValueError(f"{name} must be None or the name of a file, got {path!r}")

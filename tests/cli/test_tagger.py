@@ -244,6 +244,7 @@ def test_more_columns_of_a_column_file(command, home):
     assert len(rows_of(alone)[0][0]) == 4
 
 
+@pytest.mark.filterwarnings("default:the probabilities of this:UserWarning")
 def test_uncalibrated_probabilities_are_told(command):
     _, err = command("predict", "chunk", "bare.txt", "--confidence", errors=True)
     assert err.startswith("structlearn: ")

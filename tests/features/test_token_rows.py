@@ -18,11 +18,16 @@ REPEATABLE = settings(derandomize=True, deadline=None, database=None)
 WHERE = Where("label")
 
 names = st.text(alphabet="abcdef=: é", max_size=3)
+values = st.floats(-5, 5) | st.booleans() | names
+dictionaries = st.recursive(
+    st.dictionaries(names, values | st.lists(names, max_size=2), max_size=4),
+    lambda inner: st.dictionaries(names, values | inner, max_size=3),
+)
 tokens = st.one_of(
     names,
-    st.lists(names, max_size=4),
+    st.lists(names | st.tuples(names, st.floats(-5, 5) | st.integers(-3, 3)), max_size=4),
     st.sets(names, max_size=4),
-    st.dictionaries(names, st.floats(-5, 5) | st.booleans() | names, max_size=4),
+    dictionaries,
 )
 data_sets = st.lists(st.lists(tokens, max_size=4), min_size=1, max_size=5)
 
@@ -41,10 +46,20 @@ def features(token):
     if isinstance(token, str):
         return [(token, 1.0)]
     if isinstance(token, dict):
-        return [
-            (f"{k}={v}", 1.0) if isinstance(v, str) else (k, float(v)) for k, v in token.items()
-        ]
-    return [(name, 1.0) for name in (sorted(token) if isinstance(token, set) else token)]
+        return [entry for k, v in token.items() for entry in entries(k, v)]
+    rows = sorted(token) if isinstance(token, set) else token
+    return [row if isinstance(row, tuple) else (row, 1.0) for row in rows]
+
+
+def entries(name, value):
+    """The features of one entry of a dictionary."""
+    if isinstance(value, str):
+        return [(f"{name}={value}", 1.0)]
+    if isinstance(value, dict):
+        return [entry for k, v in value.items() for entry in entries(f"{name}:{k}", v)]
+    if isinstance(value, list):
+        return [(f"{name}={v}", 1.0) for v in value]
+    return [(name, float(value))]
 
 
 @settings(REPEATABLE, max_examples=150)

@@ -139,7 +139,7 @@ FILES = (
     Bug("stream in file order = fit in file order",
         "structlearn.tasks.tagging.streaming:StreamFitting.extracted",
         after(lambda pieces: list(pieces)[:1]), 20, ("tags",)),
-    Bug("words renamed", "structlearn.text.corpus:split_sentence",
+    Bug("words renamed", "structlearn.text.tokens:split_sentence",
         lambda right: lambda sentence: [
             (_plain(token[0]), *token[1:]) if isinstance(token, tuple) else _plain(token)
             for token in right(sentence)], 5, ("crf",)),

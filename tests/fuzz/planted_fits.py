@@ -8,6 +8,7 @@ __all__ = ["FITS"]
 
 MODEL = "structlearn.estimators.model:StructuredModel."
 WEIGHTS = "structlearn.estimators.outputs:check_sample_weight"
+TASK_WEIGHTS = "structlearn.fitting.example_weights:check_sample_weight"
 DENSE = ("sequences",)
 
 
@@ -111,9 +112,9 @@ FITS = (
         _fit(_without_last), 10, ("tagger, order 0",)),
     Bug("whole weights of sentences = copies", "structlearn.tasks.tagging.base:LabelTagger.fit",
         _fit(_unweighted), 10, ("tagger, order 0",)),
-    Bug("weight 0 of a sentence = removed", WEIGHTS, _weights(lambda w: np.maximum(w, 1e-3)),
+    Bug("weight 0 of a sentence = removed", TASK_WEIGHTS, _weights(lambda w: np.maximum(w, 1e-3)),
         10, ("tagger, convex",)),
-    Bug("weights of sentences scaled = C scaled", WEIGHTS, _weights(lambda w: w / w.mean()),
+    Bug("weights of sentences scaled = C scaled", TASK_WEIGHTS, _weights(lambda w: w / w.mean()),
         10, ("tagger, order 0",)),
     Bug("threads of a task's training", "structlearn.tasks.tagging.base:LabelTagger.fit",
         _fit(_turned_on_threads), 10, ("tagger, convex",)),

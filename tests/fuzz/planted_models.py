@@ -64,7 +64,7 @@ MODELS = (
     Bug("confidence in the workbench: pipelines",
         "structlearn.workbench.labs.pipelines:likeliest",
         after(lambda row: [(k, p / 2) for k, p in row]), 5),
-    Bug("confidence in files", "structlearn.tasks.tagging.tagger:temperature_of",
+    Bug("confidence in files", "structlearn.tasks.tagging.base:temperature_of",
         lambda right: lambda temperature: 1.0, 10, ("tagger, convex, calibrated",)),
     Bug("confidence in explanations", "structlearn.tasks.tagging.tagger:Tagger._decisions",
         after(lambda rows: [[{**d, "probability": 0.0} for d in row] for row in rows]), 5,

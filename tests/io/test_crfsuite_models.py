@@ -114,6 +114,7 @@ def test_dictionaries_are_named_as_python_crfsuite_names_them(read):
 def test_ties_go_to_the_first_label_of_the_file(read):
     model = read(model_bytes(["Z", "A", "M"], ["a"], [(0, 1, 1.0), (0, 2, 1.0)]))
     assert model.predict([[["a"], ["?"], []]])[0].tolist() == ["A", "Z", "Z"]
+    assert model.predict_single([["a"], ["?"], []]).tolist() == ["A", "Z", "Z"]
 
 
 def test_no_attributes(read):

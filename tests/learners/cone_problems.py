@@ -43,7 +43,7 @@ class ConeReference(Enumerated):
         phi, gold, cost = [], [], []
         structure = problem.structure
         for i in range(problem.n_examples):
-            scores = problem.as_arguments(i, np.zeros(problem._core.parts(i)))
+            scores = problem.as_arguments(i, np.zeros(problem.native.parts(i)))
             right = problem.gold.outputs[i]
             rows = []
             outputs = list(structure.outputs(**scores))

@@ -211,9 +211,9 @@ def dual_weights(problem, state, C):
     """Return C times the sum of A'(gold - mu) over all examples."""
     w, zero = np.zeros(problem.n_weights), np.zeros(problem.n_weights)
     for i in range(problem.n_examples):
-        p, slope = (f(i, zero, 0.0, 1.0)[1][1] for f in (problem._core.infer, problem._core.loss))
+        p, slope = (f(i, zero, 0.0, 1.0)[1][1] for f in (problem.native.infer, problem.native.loss))
         mu = state.mu[state.part_ptr[i] : state.part_ptr[i + 1]]
-        problem._core.scatter(i, None, p - slope - mu, C, w)  # p - slope: the gold output
+        problem.native.scatter(i, None, p - slope - mu, C, w)  # p - slope: the gold output
     return w
 
 
@@ -276,7 +276,7 @@ def test_largest_eigenvalue_of_an_example():
     X = [rng.normal(size=(7, 3))]
     problem = CRF(boundaries=False).problem(X, [[0, 1, 1, 0, 1, 0, 0]])
     columns = []
-    for j in range(problem._core.parts(0)):
+    for j in range(problem.native.parts(0)):
         w = np.zeros(problem.n_weights)
         problem.scatter(0, PartVector(np.array([j], dtype=np.uint32), np.ones(1)), 1.0, w)
         columns.append(w)

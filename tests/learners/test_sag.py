@@ -120,7 +120,7 @@ def test_the_state_is_what_it_says():
     g = np.zeros(problem.n_weights)
     for i in range(problem.n_examples):
         m = state.memory[state.part_ptr[i] : state.part_ptr[i + 1]]
-        problem._core.scatter(i, None, m, 1.0, g)
+        problem.native.scatter(i, None, m, 1.0, g)
     np.testing.assert_allclose(state.g, g, atol=1e-12)
     assert state.visited.all()
     assert (state.lipschitz > 0).all()
@@ -210,7 +210,7 @@ def test_interruption_in_a_structure_keeps_weights_and_dual():
     g = np.zeros(plain.n_weights)
     state = found.state
     for i in range(plain.n_examples):
-        plain._core.scatter(i, None, state.memory[slice(*state.part_ptr[i : i + 2])], 1.0, g)
+        plain.native.scatter(i, None, state.memory[slice(*state.part_ptr[i : i + 2])], 1.0, g)
     np.testing.assert_allclose(state.g, g, atol=1e-12)
     after = run(plain, start=state, tol=1e-6)
     assert after.objective == pytest.approx(best(plain).objective, rel=2e-6)

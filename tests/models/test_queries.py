@@ -14,7 +14,6 @@ import pytest
 from structlearn.exceptions import InfeasibleError
 from structlearn.tasks import SegmentTagger, Tagger
 from structlearn.text import FeatureTemplates
-from structlearn.text.segment_templates import SegmentTemplates
 from tests.tasks.tagging.tagger_data import chunked, tagged
 
 LABEL, START, END, TRANSITION = 0, 1, 2, 3
@@ -42,7 +41,7 @@ def tagger(train, text=WORDS, **options):
 
 
 def segments(**options):
-    templates = SegmentTemplates.parse("begin(word)\nwhole(word)\ninside(word)\nlength\nbias")
+    templates = FeatureTemplates.parse("begin(word)\nwhole(word)\ninside(word)\nlength\nbias")
     train = phrases(chunked(12))
     return SegmentTagger(templates, max_iter=2, n_models=1, **options).fit(train)
 

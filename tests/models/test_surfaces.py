@@ -55,6 +55,13 @@ def test_confidence_is_the_calibrated_probability_of_the_label(tagger, seen):
         assert math.fsum(p.values()) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_single_inputs(tagger):
+    predicted = tagger.predict(X)
+    assert [tagger.predict_single(x) for x in X] == predicted
+    assert len(set(map(tuple, predicted))) > 3
+    assert tagger.predict_single([]) == []
+
+
 def test_explanations(tagger, seen):
     labels, marginals, _ = seen
     ends = [0]

@@ -15,7 +15,7 @@ from structlearn.learners import Training
 from structlearn.metrics.segments import to_segments
 from structlearn.structures import SemiMarkov
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
+from structlearn.text import Corpus, FeatureTemplates
 from tests.tasks.tagging.tagger_data import TEMPLATES, chunked, feature_lists, labels_of, tagged
 
 SEGMENTS = "begin(lower(word))\nend(pos)\ninside(pos)\nwhole(pos)\nlength\nbefore(pos)\nafter(pos)"
@@ -27,7 +27,7 @@ def tokens(learner, **options):
 
 
 def segments(learner, **options):
-    return SegmentTagger(SegmentTemplates.parse(SEGMENTS), learner, **{"max_iter": 3, **options})
+    return SegmentTagger(FeatureTemplates.parse(SEGMENTS), learner, **{"max_iter": 3, **options})
 
 
 #: What makes a tagger, and sentences to learn from and to be judged by.
@@ -114,13 +114,13 @@ def test_class_weights(task):
 def segment_lists(tagger, sentences):
     """Names of the features of all segments, none beyond the end, and the gold segments."""
     corpus, width = Corpus.from_sentences(sentences), tagger.model_.max_length
-    features = tagger.model_.templates.compile_segments("columns", 3)
-    extractor = _core.SegmentExtractor(features, corpus.core, width, True)
+    features = tagger.model_.templates.compile("columns", 3)
+    extractor = _core.Extractor(features, corpus.core, True)
     X, y = [], []
     for s, sentence in enumerate(sentences):
         n = len(sentence)
         spans = [(b, b + d) for b in range(n) for d in range(1, width + 1)]
-        rows = [extractor.names(s, b, e) if e <= n else [] for b, e in spans]
+        rows = [[f for f, _ in extractor.named(s, b, e)] if e <= n else [] for b, e in spans]
         X.append({"segment": rows})
         y.append(to_segments([token[-1] for token in sentence])[0])
     return X, y

@@ -4,7 +4,7 @@ import gzip
 
 from structlearn.cli import run
 from structlearn.tasks import ConstituencyParser, Tagger
-from structlearn.text.trees import read_trees
+from structlearn.text.bracket_treebank import read_trees
 from tests.tasks.tagging.tagger_data import corpus_folder
 
 

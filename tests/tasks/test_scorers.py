@@ -8,7 +8,7 @@ from structlearn.structures import Chain
 from structlearn.tasks import SegmentTagger, Tagger
 from structlearn.tasks.images.pixels import PixelProblem, Pixels
 from structlearn.testing import check_scorer
-from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
+from structlearn.text import Corpus, FeatureTemplates
 from tests.tasks.constituents.test_tree_problem import TREES as BRACKETS
 from tests.tasks.constituents.test_tree_problem import _problem as brackets_problem
 from tests.tasks.dependencies.test_parser_problem import TINY, TREES, problem_of, pruner_problem
@@ -40,7 +40,7 @@ PROBLEMS = {
     "tokens of order 2": lambda: tokens("word\npos", order=2),
     "label pairs": lambda: tokens("word\ntransition: pos[0]\ntransition: word[-1]"),
     "segments": lambda: label_problem(
-        SegmentTagger(SegmentTemplates.parse("begin(word)\ninside(pos)\nlength")), chunked(12)
+        SegmentTagger(FeatureTemplates.parse("begin(word)\ninside(pos)\nlength")), chunked(12)
     ),
     "arcs": lambda: problem_of(TREES[:5] + TINY),
     "pairs of arcs": lambda: problem_of(TREES[:5] + TINY, order=2),

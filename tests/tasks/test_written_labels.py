@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from structlearn.exceptions import FileError
 from structlearn.tasks import SegmentTagger, Tagger
 from structlearn.text import Corpus, FeatureTemplates, read_corpus
-from structlearn.text.segment_templates import SegmentTemplates
 
 NASTY = (
     "", " ", "a b", " a", "a ", "a\tb", "a\nb", "a\n\nb", "a\rb", "\r", "|", "a|b", "-", "/", "a/b",
@@ -51,7 +50,7 @@ def trained(kind, words, labels):
     """Return a tagger that has seen each word with each label."""
     if kind == "segments":
         rows = [[(w, f"B-{k}") for w in words] for k in labels]
-        return SegmentTagger(SegmentTemplates.parse("whole(word)"), max_iter=1).fit(rows)
+        return SegmentTagger(FeatureTemplates.parse("whole(word)"), max_iter=1).fit(rows)
     templates = FeatureTemplates.parse("word" if kind == "columns" else "form")
     tagger = Tagger(templates, max_iter=1, n_models=1, names=False)
     if kind == "columns":

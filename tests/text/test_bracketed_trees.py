@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.exceptions import FileError
+from structlearn.text.bracket_treebank import read_trees
 from structlearn.text.tree_rules import counted_rules
-from structlearn.text.trees import Tree, parse_brackets, read_trees, tree_from_spans
+from structlearn.text.trees import Tree, parse_brackets, tree_from_spans
 
 PENN = """
 ( (S
@@ -78,7 +79,7 @@ def test_files_that_are_no_trees(tmp_path, text, message):
 def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "bad.mrg"
     path.write_bytes(b"(S (X \xff\xfe))")
-    with pytest.raises(FileError, match="not UTF-8"):
+    with pytest.raises(FileError, match="line 1: not valid UTF-8"):
         read_trees(path)
 
 

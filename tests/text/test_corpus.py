@@ -430,6 +430,7 @@ def test_numbers_out_of_range_are_refused():
         lambda: core.strings(2),
         lambda: core.asides(1),
         lambda: core.cell_numbers(2),
+        lambda: core.counts(2),
     ):
         with pytest.raises(IndexError):
             call()

@@ -11,7 +11,6 @@ from structlearn.datasets import make_treebank
 from structlearn.tasks import SegmentTagger, Tagger
 from structlearn.text import Corpus, FeatureTemplates
 from structlearn.text.phrases import Phrases
-from structlearn.text.segment_templates import SegmentTemplates
 
 BANK = make_treebank(30, random_state=0)
 
@@ -82,7 +81,7 @@ def test_tokens(template, value, phrase):
     ],
 )
 def test_segments(template, value, phrase):
-    templates = SegmentTemplates.parse(template)
+    templates = FeatureTemplates.parse(template)
     (one,) = templates.templates
     assert Phrases(templates)(one.text() + value) == phrase
 
@@ -142,7 +141,7 @@ def test_labels_and_words_are_shown_whole(labels, word):
 
 def test_labels_of_whole_segments_are_shown_whole():
     rows = [[("a", "B-A/B"), ("b", "I-A/B"), ("c", "O")], [("a", "B-x y"), ("b", "I-x y")]] * 12
-    tagger = SegmentTagger(SegmentTemplates.parse("whole(seen(word, types))"), max_iter=2).fit(rows)
+    tagger = SegmentTagger(FeatureTemplates.parse("whole(seen(word, types))"), max_iter=2).fit(rows)
     names = {name for row in tagger.explain(rows[:2], in_words=True)
              for d in row for name, _ in d["contributions"]}  # fmt: skip
     assert "its words were seen as A/B or x y, A/B or x y" in names

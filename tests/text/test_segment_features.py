@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from structlearn import _core
 from structlearn.exceptions import FileError
-from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
+from structlearn.text import Corpus, FeatureTemplates
 from tests.text.feature_reference import joined_values
 
 TEMPLATES = """
@@ -114,31 +114,35 @@ def spans(tokens, width):
             yield b, e
 
 
-def make(text, corpus, width):
-    compiled = SegmentTemplates.parse(text).compile_segments("columns", corpus.n_columns)
-    return _core.SegmentExtractor(compiled, corpus.core, width, False)
+def make(text, corpus):
+    features = FeatureTemplates.parse(text).compile("columns", corpus.n_columns)
+    return features, _core.Extractor(features, corpus.core)
+
+
+def counted(features, extractor, corpus, width, marks):
+    vocabulary = _core.Vocabulary(features, 0, 0, "")
+    vocabulary.add_label("0")
+    vocabulary.add_segments(extractor, corpus.core, width, np.array(marks, np.int32))
+    return vocabulary
 
 
 @settings(max_examples=60, deadline=None)
 @given(SENTENCES, st.integers(1, 4))
 def test_names_and_keys(sentences, width):
     corpus = Corpus.from_sentences(sentences)
-    extractor = make(TEMPLATES, corpus, width)
+    _, extractor = make(TEMPLATES, corpus)
     name_of = {}
     for s, tokens in enumerate(sentences):
         for b, e in spans(tokens, width):
-            names = extractor.names(s, b, e)
+            names, keys = zip(*extractor.named(s, b, e), strict=True)
             assert sorted(names) == sorted(oracle(tokens, b, e))
-            keys = extractor.keys(s, b, e)
-            assert len(keys) == len(names)
-            # Borders, insides and the rest are worked out apart: compare as wholes.
             for key, n in zip(*np.unique(keys, return_counts=True), strict=True):
                 name_of.setdefault(int(key), []).append((s, b, e, int(n)))
     # A key stands for one name: they are found in the same segments, equally often.
     by_name = {}
     for s, tokens in enumerate(sentences):
         for b, e in spans(tokens, width):
-            names = extractor.names(s, b, e)
+            names = [name for name, _ in extractor.named(s, b, e)]
             for name in set(names):
                 by_name.setdefault(name, []).append((s, b, e, names.count(name)))
     assert sorted(name_of.values()) == sorted(by_name.values())
@@ -148,59 +152,73 @@ def test_names_and_keys(sentences, width):
 @given(SENTENCES, st.integers(1, 3), st.data())
 def test_rows_have_the_features_of_gold_segments(sentences, width, data):
     corpus = Corpus.from_sentences(sentences)
-    extractor = make(TEMPLATES, corpus, width)
-    marks, gold = [], set()
+    features, extractor = make(TEMPLATES, corpus)
+
+    def keys_of(s, b, e):
+        return [key for _, key in extractor.named(s, b, e)]
+
+    marks, gold, names = [], set(), {}
     for s, tokens in enumerate(sentences):
         at = 0
         while at < len(tokens):
             end = data.draw(st.integers(at + 1, min(at + width, len(tokens))))
-            marks += [1] + [0] * (end - at - 1)
-            gold |= set(extractor.keys(s, at, end))
+            marks += [0] + [-1] * (end - at - 1)
+            gold |= set(keys_of(s, at, end))
+            names.update((key, name) for name, key in extractor.named(s, at, end))
             at = end
-    vocabulary = _core.SegmentVocabulary()
-    vocabulary.add(extractor, bytes(marks))
+    vocabulary = counted(features, extractor, corpus, width, marks)
     keys = np.frombuffer(vocabulary.keys(), dtype=np.uint64)
     assert set(keys.tolist()) == gold
     assert vocabulary.size == len(gold)
-    rows = vocabulary.rows(extractor)
+    kept = np.arange(len(gold), dtype=np.uint32)
+    text, ends = vocabulary.names(extractor, False, kept, 0, len(corpus))
+    cut = [0, *np.frombuffer(ends, np.uint32).tolist()]
+    told = [bytes(text)[a:b].decode() for a, b in itertools.pairwise(cut)]
+    assert told == [names[key] for key in sorted(gold)]
+    vocabulary.freeze(0, 0, None)
+    rows = vocabulary.segment_rows(extractor, corpus.core, width).arrays()
     lengths = [len(tokens) * width for tokens in sentences]
-    assert rows["site"].tolist() == [0, *np.cumsum(lengths).tolist()]
+    assert rows["sentence"].tolist() == [0, *np.cumsum(lengths).tolist()]
     assert len(rows["begin"]) == sum(lengths) + 1
     for s, tokens in enumerate(sentences):
         for b in range(len(tokens)):
             for d in range(1, width + 1):
-                site = rows["site"][s] + b * width + d - 1
+                site = rows["sentence"][s] + b * width + d - 1
                 found = rows["feature"][rows["begin"][site] : rows["begin"][site + 1]]
-                expected = [] if b + d > len(tokens) else extractor.keys(s, b, b + d)
-                kept = [k for k in expected if k in gold]
-                assert sorted(keys[found].tolist()) == sorted(kept)
+                expected = [] if b + d > len(tokens) else keys_of(s, b, b + d)
+                assert sorted(keys[found].tolist()) == sorted(k for k in expected if k in gold)
 
 
 def test_rare_features_go():
     corpus = Corpus.from_sentences([[("a", "x"), ("b", "x"), ("a", "x")]])
-    extractor = make("begin(word)", corpus, 2)
-    vocabulary = _core.SegmentVocabulary()
-    vocabulary.add(extractor, bytes([1, 1, 1]))
+    features, extractor = make("begin(word)", corpus)
+    vocabulary = counted(features, extractor, corpus, 2, [0, 0, 0])
     assert vocabulary.size == 2
-    vocabulary.keep(2)
+    vocabulary.freeze(2, 0, None)
     assert vocabulary.size == 1
-    assert vocabulary.rows(extractor)["begin"].tolist() == [0, 1, 2, 2, 2, 3, 3]
+    rows = vocabulary.segment_rows(extractor, corpus.core, 2).arrays()
+    assert rows["begin"].tolist() == [0, 1, 2, 2, 2, 3, 3]
 
 
-def test_a_segment_that_is_too_long_is_refused():
+def test_segments_that_cannot_be_counted():
     corpus = Corpus.from_sentences([[("a", "x"), ("b", "x"), ("a", "x")]])
+    features, extractor = make("begin(word)", corpus)
     with pytest.raises(ValueError, match="too long"):
-        _core.SegmentVocabulary().add(make("begin(word)", corpus, 2), bytes([1, 0, 0]))
-    for span in ((0, 0, 3), (0, 2, 2), (0, 2, 4), (1, 0, 1)):
+        counted(features, extractor, corpus, 2, [0, -1, -1])
+    with pytest.raises(ValueError, match="a label that was not added"):
+        counted(features, extractor, corpus, 2, [-1, 0, 0])
+    with pytest.raises(ValueError, match="a mark a token"):
+        counted(features, extractor, corpus, 2, [0])
+    for span in ((0, 2, 2), (0, 2, 4), (1, 0, 1)):
         with pytest.raises(IndexError):
-            make("begin(word)", corpus, 2).names(*span)
+            extractor.named(*span)
 
 
 def test_templates_survive_json():
-    templates = SegmentTemplates.parse(TEMPLATES)
-    again = SegmentTemplates.from_json(templates.to_json())
+    templates = FeatureTemplates.parse(TEMPLATES)
+    again = FeatureTemplates.from_json(templates.to_json())
     assert again.templates == templates.templates
-    assert [t.text() for t in SegmentTemplates.parse("\n".join(
+    assert [t.text() for t in FeatureTemplates.parse("\n".join(
         t.text() for t in templates.templates if "bias" not in t.text()
     )).templates] == [t.text() for t in templates.templates if "bias" not in t.text()]  # fmt: skip
 
@@ -208,8 +226,8 @@ def test_templates_survive_json():
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("word", "needs a place"),
-        ("begin", "needs a place"),
+        ("word length\nbegin(pos)", "needs a place"),
+        ("begin\nbegin(word)", "needs a place"),
         ("lower(begin(word))", "needs a place"),
         ("begin(end(word))", "is a place in a segment"),
         ("whole(word[1])", "no offsets"),
@@ -218,18 +236,20 @@ def test_templates_survive_json():
         ("begin(word", "'\\)' expected"),
         ("transition: begin(word)", "needs a place"),
         ("begin(fly(word))", "no function 'fly'"),
-        ("U00:%x[0,0]", "CRF\\+\\+"),
     ],
 )
 def test_what_no_segment_has(line, reason):
     with pytest.raises(FileError, match=reason):
-        SegmentTemplates.parse(line)
+        FeatureTemplates.parse(line)
 
 
-def test_what_is_for_segments_only():
-    with pytest.raises(FileError, match="SegmentTagger"):
-        FeatureTemplates.parse("begin(word)")
-    with pytest.raises(ValueError, match="SegmentTagger"):
-        SegmentTemplates.parse("begin(word)").compile("columns", 2)
+def test_whole_takes_one_value():
     with pytest.raises(ValueError, match="one value a token"):
-        SegmentTemplates.parse("whole(ngrams(word, 2))").compile_segments("columns", 2)
+        FeatureTemplates.parse("whole(ngrams(word, 2))").compile("columns", 2)
+
+
+def test_tokens_and_segments_do_not_mix():
+    one, other = (FeatureTemplates.parse(line).templates for line in ("word", "begin(word)"))
+    for templates in (one + other, other + one):
+        with pytest.raises(ValueError, match="tokens and of segments do not go together"):
+            FeatureTemplates(templates).compile("columns", 2)

@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -289,6 +290,16 @@ std::shared_ptr<Lexicon> counted_lexicon(const LexiconParts& parts) {
   return lexicon;
 }
 
+Place place_of(const std::string& name) {
+  if (name.empty()) return Place::kToken;
+  if (name == "begin") return Place::kBegin;
+  if (name == "end") return Place::kEnd;
+  if (name == "inside") return Place::kInside;
+  if (name == "whole") return Place::kWhole;
+  if (name == "length") return Place::kLength;
+  throw std::invalid_argument("there is no place '" + name + "' in a segment");
+}
+
 std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list templates) {
   std::vector<Attribute> read;
   for (nb::handle spec : attributes) read.push_back(read_attribute(nb::cast<nb::dict>(spec)));
@@ -297,9 +308,9 @@ std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list template
     const auto fields = nb::cast<nb::tuple>(spec);
     Template t;
     t.text = nb::cast<std::string>(fields[0]);
-    for (const auto& [attribute, offset] :
-         nb::cast<std::vector<std::pair<std::size_t, std::ptrdiff_t>>>(fields[1])) {
-      t.atoms.push_back({attribute, offset});
+    for (const auto& [attribute, offset, place] :
+         nb::cast<std::vector<std::tuple<std::size_t, std::ptrdiff_t, std::string>>>(fields[1])) {
+      t.atoms.push_back({attribute, offset, place_of(place)});
     }
     t.mark_boundaries = nb::cast<bool>(fields[2]);
     t.transition = nb::cast<bool>(fields[3]);
@@ -373,7 +384,19 @@ void bind_features(nb::module_& m) {
             }
             return out;
           },
-          nb::arg("corpus"), nb::arg("sentence"), nb::arg("transitions") = false);
+          nb::arg("corpus"), nb::arg("sentence"), nb::arg("transitions") = false)
+      .def(
+          "named",
+          [](Extractor& self, std::size_t sentence, std::size_t begin, std::size_t end) {
+            // The names and keys of the features of a segment.
+            check_segment(self.corpus(), sentence, begin, end);
+            nb::list out;
+            for (const auto& [name, key] : self.named(sentence, begin, end)) {
+              out.append(nb::make_tuple(text_of(name), key));
+            }
+            return out;
+          },
+          nb::arg("sentence"), nb::arg("begin"), nb::arg("end"));
 
   m.def(
       "vector_keys",

@@ -244,6 +244,13 @@ void bind_text(nb::module_& m) {
             check_column(c, column);
             return to_bytes(c.columns()[column].cell);
           },
+          nb::arg("column"))
+      .def(
+          "counts",
+          [](const Corpus& c, std::size_t column) {
+            check_column(c, column);
+            return c.counts(column);
+          },
           nb::arg("column"));
 
   m.def(

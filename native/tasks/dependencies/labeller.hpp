@@ -9,6 +9,7 @@
 
 #include "tasks/dependencies/reader.hpp"
 #include "tasks/tagging/labeller.hpp"
+#include "tasks/tagging/reader.hpp"
 
 namespace structlearn::parsing {
 

@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "models/queries.hpp"
-
 namespace structlearn::text {
 namespace {
-
-// Strings seen so far are kept between pieces; from this many bytes on they are forgotten.
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 // Scores of rows of keys, added up anew.
 void score_rows(const WeightTable& table, const Keys& keys, SlotScratch& slots, std::size_t K,
@@ -20,10 +15,11 @@ void score_rows(const WeightTable& table, const Keys& keys, SlotScratch& slots, 
 
 }  // namespace
 
-SegmentModel::SegmentModel(std::shared_ptr<const SegmentFeatures> features, SegmentWeights weights)
+SegmentModel::SegmentModel(std::shared_ptr<const FeatureSet> features, SegmentWeights weights)
     : features_(std::move(features)), weights_(std::move(weights)) {
   const std::size_t K = weights_.labels;
   if (K == 0) throw std::invalid_argument("a model without labels");
+  if (!features_->for_segments()) throw std::invalid_argument("features of tokens");
   if (weights_.max_length == 0 || weights_.max_length > 1000) {
     throw std::invalid_argument("segments of no token, or of more than 1000");
   }
@@ -40,21 +36,19 @@ void SegmentModel::weights_of(std::uint64_t key, double* out) const {
 }
 
 SegmentReader::SegmentReader(const SegmentModel& model, const Corpus& corpus)
-    : model_(model),
-      extractor_(model.shared_features(), corpus, model.max_length()),
-      structure_(model.max_length()) {
+    : model_(model), extractor_(model.shared_features(), corpus), structure_(model.max_length()) {
   extractor_.update();
 }
 
 const Scored& SegmentReader::scores(std::size_t sentence, Purpose) {
   const SegmentWeights& weights = model_.weights();
   const std::size_t K = weights.labels, D = weights.max_length;
-  extractor_.keys(sentence, keys_);
+  extractor_.segment_keys(sentence, D, keys_);
   const std::size_t L = keys_.begin.end.size();
   score_rows(weights.table, keys_.begin, slots_, K, begin_);
   score_rows(weights.table, keys_.end, slots_, K, end_);
   score_rows(weights.table, keys_.inside, slots_, K, inside_);
-  score_rows(weights.table, keys_.both, slots_, K, theta_);
+  score_rows(weights.table, keys_.own, slots_, K, theta_);
   for (std::size_t b = 0; b < L; ++b) {
     // The scores of the first token's border and of the tokens so far.
     sum_.assign(begin_.begin() + static_cast<std::ptrdiff_t>(b * K),
@@ -117,80 +111,15 @@ std::size_t SegmentReader::find(const Part& part) const {
   return site * model_.labels() + label;
 }
 
-SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,
-                                 Format format, SegmentOptions options)
-    : model_(model), names_(names), options_(options), corpus_(format), reader_(model, corpus_) {
-  corpus_.keep_columns(
-      columns_read(model_.features().attributes(), format, {&options_.target, 1}, false));
-}
-
-// Finds the segments of a sentence, and their probabilities where they are asked for.
-void SegmentLabeller::decide(SegmentReader& reader, std::size_t sentence, std::size_t L) {
-  const Scored& scored = reader.scores(sentence, Purpose::kBest);
-  best(reader, scored, output_);
-  if (!options_.confidence) return;
-  std::vector<double> p;
-  marginals(reader, scored, options_.temperature, p);
-  const std::vector<double> of_segment = certainties(reader, scored, output_, p);
-  probability_.resize(L);
-  for (std::size_t t = 0, segment = 0; t < L; ++t) {
-    segment += t > 0 && output_[t] >= 0;
-    probability_[t] = options_.certainty(of_segment[segment]);
-  }
-}
-
-// How the label of a token is written; tokens are asked for from left to right.
-const std::string& SegmentLabeller::written(std::size_t position) {
-  const bool starts = output_[position] >= 0;
-  if (starts) label_ = static_cast<std::size_t>(output_[position]);
-  return starts ? names_.first[label_] : names_.later[label_];
-}
-
-void SegmentLabeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
-                             std::vector<Answer>& out) {
-  check_columns(corpus, model_.features().attributes().columns_needed(), options_.target,
-                options_.columns);
-  SegmentReader reader(model_, corpus);
-  for (std::size_t s = first; s < last; ++s) {
-    const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
-    decide(reader, s, L);
-    for (std::size_t t = 0; t < L; ++t) {
-      out.push_back({{&written(t)}, options_.confidence ? probability_[t] : 0.0, {}});
-    }
-    tokens_ += L;
-  }
-}
-
-void SegmentLabeller::label(std::string_view text, std::size_t line, std::string& out) {
-  if (corpus_.bytes() > kMostBytes) {
-    corpus_.clear();
-    reader_.forget();
-  } else {
-    corpus_.clear_tokens();
-  }
-  corpus_.set_line(line);
-  corpus_.read(text, options_.target);
-  reader_.update();
-  check_columns(corpus_, model_.features().attributes().columns_needed(), options_.target,
-                options_.columns);
-  std::size_t copied = 0;
-  for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
-    const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
-    decide(reader_, s, L);
-    for (std::size_t t = 0; t < L; ++t) {
-      const std::size_t from = copied;  // with blank lines, comments, ...
-      copied = corpus_.lines()[begin + t].end;
-      extra_.clear();
-      if (options_.confidence) {
-        extra_.emplace_back("Confidence", "");
-        append_number(probability_[t], extra_.back().second);
-      }
-      const Cell cell{options_.target, written(t)};
-      write_token(corpus_, text, from, begin + t, {&cell, 1}, extra_, options_.lone, out);
+void SegmentReader::to_labels(Output& y) const {
+  std::int32_t label = 0;
+  for (std::int32_t& k : y) {
+    if (k >= 0) {
+      label = k;
+    } else {
+      k = label + static_cast<std::int32_t>(model_.labels());
     }
   }
-  out.append(text.substr(copied));
-  tokens_ += corpus_.tokens();
 }
 
 }  // namespace structlearn::text

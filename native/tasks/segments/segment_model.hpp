@@ -1,17 +1,14 @@
-// A trained recogniser of segments: scores all segments of a sentence, cuts it into the best ones,
-// and writes them back as labels of tokens.
+// A trained recogniser of segments, and the sentences of a corpus as the segmentations it scores.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "models/reader.hpp"
 #include "structures/chains/semimarkov.hpp"
-#include "tasks/segments/segments.hpp"
-#include "tasks/tagging/labeller.hpp"
+#include "tasks/tagging/label_reader.hpp"
+#include "tasks/tagging/weight_table.hpp"
+#include "text/features.hpp"
 
 namespace structlearn::text {
 
@@ -25,10 +22,10 @@ struct SegmentWeights {
 class SegmentModel {
  public:
   // Throws std::invalid_argument unless everything fits together.
-  SegmentModel(std::shared_ptr<const SegmentFeatures> features, SegmentWeights weights);
+  SegmentModel(std::shared_ptr<const FeatureSet> features, SegmentWeights weights);
 
-  const SegmentFeatures& features() const { return *features_; }
-  std::shared_ptr<const SegmentFeatures> shared_features() const { return features_; }
+  const FeatureSet& features() const { return *features_; }
+  std::shared_ptr<const FeatureSet> shared_features() const { return features_; }
   const SegmentWeights& weights() const { return weights_; }
   std::size_t labels() const { return weights_.labels; }
   std::size_t max_length() const { return weights_.max_length; }
@@ -37,29 +34,29 @@ class SegmentModel {
   void weights_of(std::uint64_t key, double* out) const;
 
  private:
-  std::shared_ptr<const SegmentFeatures> features_;
+  std::shared_ptr<const FeatureSet> features_;
   SegmentWeights weights_;
 };
 
 // The sentences of a corpus as the segmentations that a model scores. An output is a row of
 // labels, -1 where a segment goes on.
-class SegmentReader final : public Reader {
+class SegmentReader final : public LabelReader {
  public:
-  // With more strings in the corpus call update; forget where it has lost all.
   SegmentReader(const SegmentModel&, const Corpus&);
-  void update() { extractor_.update(); }
-  void forget() { extractor_.forget(); }
-  SegmentExtractor& extractor() { return extractor_; }
+  void update() override { extractor_.update(); }
+  void forget() override { extractor_.forget(); }
 
   const Scored& scores(std::size_t sentence, Purpose) override;
   bool to_structure(Output& y) const override;
   std::vector<Part> parts(const Output& y) const override;
   Part part(std::size_t site, std::size_t label) const override;
   std::size_t find(const Part&) const override;
+  // Tokens after the first of a segment have the labels from model.labels() on.
+  void to_labels(Output& y) const override;
 
  private:
   const SegmentModel& model_;
-  SegmentExtractor extractor_;
+  Extractor extractor_;
   SemiMarkov structure_;
   Scored scored_;
   SegmentKeys keys_;
@@ -79,57 +76,6 @@ class SegmentInputs final : public Inputs {
  private:
   const SegmentModel& model_;
   const Corpus& corpus_;
-};
-
-// How the labels of the model are written at the first token of a segment and at the others.
-struct SegmentNames {
-  std::vector<std::string> first, later;
-};
-
-struct SegmentOptions {
-  std::size_t target = 0;    // the column of the labels
-  std::size_t columns = 0;   // of the files the model was trained on
-  bool confidence = false;   // a column with the probability of the segment
-  double temperature = 1.0;  // of the probabilities
-  Confidence certainty;      // as in LabelOptions
-  char lone = ' ';           // as in LabelOptions
-  static constexpr bool marginals = false;
-};
-
-// Labels pieces of text one after another. Not to be shared between threads.
-class SegmentLabeller {
- public:
-  SegmentLabeller(const SegmentModel& model, const SegmentNames& names, Format format,
-                  SegmentOptions options);
-
-  // Appends the text, which ends where a sentence ends, with its labels. `line` is the number of
-  // lines before it. Throws BadLine.
-  void label(std::string_view text, std::size_t line, std::string& out);
-  // Appends what is found for the tokens of the sentences [first, last) of a corpus. Throws
-  // BadLine.
-  void answer(const Corpus&, std::size_t first, std::size_t last, std::vector<Answer>& out);
-
-  std::size_t tokens() const { return tokens_; }
-  // Columns of the text; 0 before any token was seen.
-  void expect(const LineShape& shape) {
-    if (corpus_.format() == Format::kColumns) corpus_.expect(shape);
-  }
-  LineShape shape() const { return corpus_.shape(); }
-
- private:
-  void decide(SegmentReader&, std::size_t sentence, std::size_t L);
-  const std::string& written(std::size_t position);
-
-  const SegmentModel& model_;
-  const SegmentNames& names_;
-  SegmentOptions options_;
-  Corpus corpus_;
-  SegmentReader reader_;
-  Output output_;
-  std::size_t label_ = 0;            // of the segment that the last token asked for is in
-  std::vector<double> probability_;  // of the segment of each token
-  std::vector<std::pair<std::string, std::string>> extra_;
-  std::size_t tokens_ = 0;
 };
 
 }  // namespace structlearn::text

@@ -131,14 +131,15 @@ std::int32_t LabelNames::find(std::string_view name) const {
   return static_cast<std::int32_t>(at - names.begin());
 }
 
-Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format format,
-                   LabelOptions options)
-    : model_(model),
+Labeller::Labeller(const FeatureSet& features, ReaderFactory reader, const LabelNames& labels,
+                   Format format, LabelOptions options)
+    : features_(features),
+      make_reader_(std::move(reader)),
       labels_(labels),
       options_(std::move(options)),
       corpus_(format),
-      reader_(model, corpus_) {
-  corpus_.keep_columns(columns_read(model_.features(), format, options_.targets, options_.known));
+      reader_(make_reader_(corpus_)) {
+  corpus_.keep_columns(columns_read(features_, format, options_.targets, options_.known));
   for (std::size_t part = 0; part < options_.targets.size(); ++part) {
     place_.emplace_back(options_.targets[part], part);
   }
@@ -162,25 +163,22 @@ void Labeller::split(std::string_view label) {
 }
 
 // What was found for a token of the sentence that was decided last.
-void Labeller::describe(TaggerReader& reader, std::size_t position, Answer& out) {
+void Labeller::describe(const LabelReader& reader, std::size_t position, Answer& out) {
   out.labels.clear();
   out.marginals.clear();
   for (std::size_t n = 0; n < options_.nbest; ++n) {
     out.labels.push_back(n < outputs_.size() ? &labels_.shown(outputs_[n][position]) : nullptr);
   }
-  if (!options_.confidence && !options_.marginals) return;
+  if (options_.confidence) out.confidence = options_.certainty(confidence_[position]);
+  if (!options_.marginals) return;
   // Labels that are written alike count together.
   of_name_.assign(labels_.names.size(), 0.0);
   const std::size_t outcomes = scored_->layout.block[0].outcomes;
   for (std::size_t k = 0; k < outcomes; ++k) {
-    const auto label = static_cast<std::size_t>(reader.label(position, k));
+    const auto label = static_cast<std::size_t>(reader.part(position, k).label);
     of_name_[static_cast<std::size_t>(labels_.name_of[label])] +=
         probability_[position * outcomes + k];
   }
-  const std::int32_t label = outputs_[0][position];
-  const std::int32_t name = labels_.name_of[static_cast<std::size_t>(label)];
-  out.confidence = options_.certainty(std::min(1.0, of_name_[static_cast<std::size_t>(name)]));
-  if (!options_.marginals) return;
   ranked_.clear();
   for (std::size_t k = 0; k < of_name_.size(); ++k) {
     if (of_name_[k] >= kLeastShown) ranked_.emplace_back(-of_name_[k], k);
@@ -228,7 +226,7 @@ void Labeller::read_known(const Corpus& corpus) {
 }
 
 // Finds the labellings of a sentence, and the probabilities of its labels where they are asked for.
-void Labeller::decide(const Corpus& corpus, TaggerReader& reader, std::size_t s) {
+void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) {
   const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
   scored_ = &reader.scores(s, Purpose::kBest);
   double value = kMinusInfinity;
@@ -257,17 +255,27 @@ void Labeller::decide(const Corpus& corpus, TaggerReader& reader, std::size_t s)
   if (options_.confidence || options_.marginals) {
     marginals(reader, *scored_, options_.temperature, probability_);
   }
+  if (options_.confidence) {
+    const std::vector<Part> parts = reader.parts(outputs_[0]);
+    const std::vector<double> sure = certainties(reader, *scored_, outputs_[0], probability_);
+    confidence_.clear();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      confidence_.resize(static_cast<std::size_t>(parts[i].end), sure[i]);
+    }
+  }
+  for (Output& y : outputs_) reader.to_labels(y);
 }
 
 void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
                       std::vector<Answer>& out) {
-  check_columns(corpus, model_.features().columns_needed(), place_.front().first, options_.columns);
+  check_columns(corpus, features_.columns_needed(), place_.front().first, options_.columns);
   read_known(corpus);
-  TaggerReader reader(model_, corpus, {labels_.name_of, known_});
+  const std::unique_ptr<LabelReader> reader = make_reader_(corpus);
+  reader->ask({labels_.name_of, known_});
   for (std::size_t s = first; s < last; ++s) {
-    decide(corpus, reader, s);
+    decide(corpus, *reader, s);
     const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
-    for (std::size_t t = 0; t < L; ++t) describe(reader, t, out.emplace_back());
+    for (std::size_t t = 0; t < L; ++t) describe(*reader, t, out.emplace_back());
     tokens_ += L;
   }
 }
@@ -275,22 +283,22 @@ void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
 void Labeller::label(std::string_view text, std::size_t line, std::string& out) {
   if (corpus_.bytes() > kMostBytes) {
     corpus_.clear();
-    reader_.forget();
+    reader_->forget();
   } else {
     corpus_.clear_tokens();
   }
   corpus_.set_line(line);
   const std::size_t first = place_.front().first;
   corpus_.read(text, first);
-  reader_.update();
-  check_columns(corpus_, model_.features().columns_needed(), first, options_.columns);
+  reader_->update();
+  check_columns(corpus_, features_.columns_needed(), first, options_.columns);
   read_known(corpus_);
-  reader_.ask({labels_.name_of, known_});
+  reader_->ask({labels_.name_of, known_});
   const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
-    decide(corpus_, reader_, s);
+    decide(corpus_, *reader_, s);
     for (std::size_t t = 0; t < L; ++t) {
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;
@@ -299,7 +307,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
       split(labels_.shown(outputs_[0][t]));
       if (more) {
-        describe(reader_, t, answer_);
+        describe(*reader_, t, answer_);
         write_extra(answer_);
       }
       write_token(corpus_, text, from, begin + t, cells_, extra_, options_.lone, out);

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "models/confidence.hpp"
-#include "tasks/tagging/reader.hpp"
+#include "tasks/tagging/label_reader.hpp"
+#include "text/features.hpp"
 
 namespace structlearn::text {
 
 // The labels of a model as they are written: several of its labels may have one name (IOBES labels
-// written as IOB2). Both lists are sorted.
+// written as IOB2). The names are sorted. A model of segments has its labels twice: as they are
+// written at the first token of a segment, and at the others.
 struct LabelNames {
   std::vector<std::string> labels, names;
   std::vector<std::int32_t> name_of;  // label to name
@@ -74,7 +76,8 @@ struct Answer {
 // Labels pieces of text one after another. Not to be shared between threads.
 class Labeller {
  public:
-  Labeller(const TaggerModel& model, const LabelNames& labels, Format format, LabelOptions options);
+  Labeller(const FeatureSet& features, ReaderFactory reader, const LabelNames& labels,
+           Format format, LabelOptions options);
 
   // Appends the text, which ends where a sentence ends, with its labels. `line` is the number of
   // lines before it. Throws BadLine.
@@ -93,22 +96,24 @@ class Labeller {
  private:
   // Reads the labels that stand in their columns already.
   void read_known(const Corpus&);
-  void decide(const Corpus&, TaggerReader&, std::size_t sentence);
-  void describe(TaggerReader&, std::size_t position, Answer& out);
+  void decide(const Corpus&, LabelReader&, std::size_t sentence);
+  void describe(const LabelReader&, std::size_t position, Answer& out);
   void write_extra(const Answer&);
   void split(std::string_view label);
 
-  const TaggerModel& model_;
+  const FeatureSet& features_;
+  ReaderFactory make_reader_;
   const LabelNames& labels_;
   LabelOptions options_;
   Corpus corpus_;
-  TaggerReader reader_;
+  std::unique_ptr<LabelReader> reader_;
   const Scored* scored_ = nullptr;                          // of the sentence that was decided last
   std::vector<std::pair<std::size_t, std::size_t>> place_;  // column and part, by column
   std::vector<std::string_view> parts_;
   std::vector<Cell> cells_;
   std::vector<Output> outputs_;
   std::vector<double> probability_, of_name_;
+  std::vector<double> confidence_;  // of each token of the best output
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;
   Answer answer_;

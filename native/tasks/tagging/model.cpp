@@ -8,6 +8,7 @@ TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeigh
     : features_(std::move(features)), weights_(std::move(weights)), plan_(*features_) {
   const std::size_t K = weights_.labels;
   if (K == 0) throw std::invalid_argument("a model without labels");
+  if (features_->for_segments()) throw std::invalid_argument("features of segments");
   weights_.state.check(K);
   weights_.pair.check(K * K);
   if (weights_.candidates > 0) {

@@ -6,29 +6,20 @@
 #include <span>
 #include <vector>
 
-#include "models/reader.hpp"
 #include "structures/chains/chain.hpp"
+#include "tasks/tagging/label_reader.hpp"
 #include "tasks/tagging/model.hpp"
 #include "text/corpus.hpp"
 
 namespace structlearn::text {
 
-// What is asked of a tagger besides its weights. Borrowed.
-struct TaggerQuestion {
-  std::span<const std::int32_t> name_of;  // of each label; labels of one name are written alike
-  // The name of each token, -1: open, -2: one that the model does not have; empty: all are open.
-  std::span<const std::int32_t> known;
-  // Whether what is known chooses the candidates too, or only among those that the model has.
-  bool chooses = true;
-};
-
-class TaggerReader final : public Reader {
+class TaggerReader final : public LabelReader {
  public:
   // With more strings in the corpus call update; forget where it has lost all.
   TaggerReader(const TaggerModel&, const Corpus&, TaggerQuestion = {});
-  void update() { extractor_.update(); }
-  void forget() { extractor_.forget(); }
-  void ask(TaggerQuestion question) { question_ = question; }
+  void update() override { extractor_.update(); }
+  void forget() override { extractor_.forget(); }
+  void ask(const TaggerQuestion& question) override { question_ = question; }
   Extractor& extractor() { return extractor_; }
   // The label of an outcome; -1 and more than there are labels are none.
   std::int32_t label(std::size_t token, std::size_t outcome) const {
@@ -68,6 +59,10 @@ class TaggerReader final : public Reader {
   std::vector<double> likely_;            // the scores that choose them, if some are forbidden
   std::vector<double> candidate_scores_;  // the scores of their chain
 };
+
+inline ReaderFactory readers_of(const TaggerModel& model) {
+  return [&model](const Corpus& corpus) { return std::make_unique<TaggerReader>(model, corpus); };
+}
 
 // The sentences of a corpus, to be asked about.
 class TaggerInputs final : public Inputs {

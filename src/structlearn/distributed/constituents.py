@@ -118,10 +118,7 @@ class Keys:
         self.keys, self.times = keys, times
 
     def __add__(self, other: Keys) -> Keys:
-        both = _core.SegmentVocabulary()
-        both.add_counts(self.keys, self.times)
-        both.add_counts(other.keys, other.times)
-        return Keys(*both.counts())
+        return Keys(*_core.sum_counts([(self.keys, self.times), (other.keys, other.times)]))
 
     def frequent(self, min_count: int) -> bytes:
         """Return the keys of features that are not rare."""

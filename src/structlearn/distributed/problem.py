@@ -19,6 +19,7 @@ perceptron.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ import numpy.typing as npt
 from ..exceptions import CapabilityError
 from ..problem import Problem
 from ..problem.digest import problem_digest
+from ..problem.online_state import OnlineState
 from ..problem.python_inference import Inexact
 from .crew import Held
 
@@ -186,11 +188,8 @@ class ShardedProblem(Problem):
         return rng.integers(2**63, size=int(shuffle))
 
     def online_pass(
-        self,
-        options: dict[str, Any],
-        state: dict[str, Any],
-        order: npt.NDArray[np.int64],
-    ) -> dict[str, float]:
+        self, options: dict[str, Any], state: OnlineState, order: npt.NDArray[np.int64]
+    ) -> tuple[OnlineState, dict[str, float]]:
         """Make a pass over every shard, and mix."""
         shares = self._n / self._n.sum()
         found = self._sum(_shard_pass, options, state, shares, order)
@@ -198,18 +197,19 @@ class ShardedProblem(Problem):
         w = found["w"]
         if self.cone is not None:
             w = self.cone.project(w)  # a mean is outside by rounding at most
-        if len(state["behind"]):
-            state["behind"] += state["ahead"] * state["v"]
-            state["behind"] += found["sums"]
-            state["ahead"] = 0.0
-            state["total"] += found["total"]
-        state["v"][:], state["scale"] = w, 1.0
-        if len(state["squares"]):
-            state["squares"][:] = found["squares"]
-        state["steps"] += found["steps"]
-        state["cost"] = found["cost"]
+        after = state.copy()
+        if len(after.behind):
+            after.behind += after.ahead * after.v
+            after.behind += found["sums"]
+            after.ahead = 0.0
+            after.total += found["total"]
+        after.v[:], after.scale = w, 1.0
+        if len(after.squares):
+            after.squares[:] = found["squares"]
+        after.steps += found["steps"]
+        after.cost = found["cost"]
         report: dict[str, Any] = found["report"]
-        return {**report, "complete": report["complete"] == len(self._n)}
+        return after, {**report, "complete": report["complete"] == len(self._n)}
 
     def _note(self, under: int, over: int) -> None:
         before = self._inexact
@@ -274,29 +274,27 @@ def _shard_pass(
     problem: Problem,
     number: int,
     options: dict[str, Any],
-    state: dict[str, Any],
+    state: OnlineState,
     shares: Vector,
     seed: npt.NDArray[np.int64],
 ) -> dict[str, Any]:
     """Make one pass; return what is to be added up."""
     share, before = float(shares[number]), problem.inexact
-    own = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in state.items()}
-    own["behind"][:] = 0.0
-    own["ahead"], own["total"] = 0.0, 0.0
-    own["steps"] = begin = state["steps"] * share
+    behind, begin = np.zeros_like(state.behind), state.steps * share
+    own = replace(state, behind=behind, ahead=0.0, total=0.0, steps=begin)
     if options["step"] in _SCALED:
         options = {**options, "C": options["C"] / share}
     order = problem.pass_order(np.random.default_rng([*seed, number]), len(seed) > 0)
-    report = problem.online_pass(options, own, order)
+    own, report = problem.online_pass(options, own, order)
     under, over = _inexact_since(problem, before)
-    averaged = len(own["behind"]) > 0
+    averaged = len(own.behind) > 0
     return {
-        "w": (share * own["scale"]) * own["v"],
-        "sums": own["ahead"] * own["v"] + own["behind"] if averaged else own["behind"],
-        "squares": share * own["squares"],
-        "total": own["total"],
-        "steps": own["steps"] - begin,
-        "cost": share * own["cost"],
+        "w": (share * own.scale) * own.v,
+        "sums": own.ahead * own.v + own.behind if averaged else own.behind,
+        "squares": share * own.squares,
+        "total": own.total,
+        "steps": own.steps - begin,
+        "cost": share * own.cost,
         "report": {**report, "complete": int(report["complete"])},
         "under": under,
         "over": over,

@@ -10,16 +10,15 @@ import numpy.typing as npt
 
 from .. import _core
 from ..estimators.outputs import class_weight_table
-from ..exceptions import LineError
 from ..metrics.segments import OUTSIDE, to_segments
-from ..scoring.layout import joined_rows
 from ..tasks.segments.fitting import SegmentFitting, check_chunk_labels
 from ..tasks.tagging.fitting import sentence_weights
-from ..tasks.tagging.problem import LabelProblem, Weighted
+from ..tasks.tagging.model import split_names
+from ..tasks.tagging.problem import LabelProblem
 from ..text.corpus import Corpus
-from .constituents import Keys
 from .corpora import CountedLexicon, ShardedCorpus
 from .problem import ShardedProblem
+from .tagging import FeatureCounts
 
 __all__ = ["ShardedSegmentFitting"]
 
@@ -61,7 +60,7 @@ class ShardedSegmentFitting(SegmentFitting):
 
     def problem(self) -> Any:
         """Return the sum of the shards' problems."""
-        held, tagger = self.corpus.held, self.tagger
+        held = self.corpus.held
         self.describe_data()
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
@@ -70,12 +69,12 @@ class ShardedSegmentFitting(SegmentFitting):
         lexica = {name: self.corpus.counted(lexicon) for name, lexicon in known.items()}
         templates.lexica = {}
         reader = self._reader = _Reader(self, templates, lexica)
-        counted: Keys = held.sum(_count, reader)
-        reader.keys = self.keys = counted.frequent(tagger.min_count)
-        self.n_features = reader.n_features = len(self.keys) // 8
-        if not tagger.all_possible_states:
-            parts = held.each(_seen, reader)
-            reader.seen = joined_rows(parts, self.n_features, len(self.labels))
+        counts: FeatureCounts = held.sum(_count, reader)
+        vocabulary = self.new_vocabulary()
+        vocabulary.add_counts(*counts.parts)
+        self.freeze(vocabulary)
+        vectors = vocabulary.keys(), vocabulary.row_ptr(), vocabulary.column()
+        reader.vocabulary_parts = *vectors, list(vocabulary.labels), b""
         problem = ShardedProblem(held.then(_make_problem, reader), self.corpus.tokens)
         held.release()
         # One token outside of any segment: knows which weights there are.
@@ -83,10 +82,13 @@ class ShardedSegmentFitting(SegmentFitting):
         self._problem = reader.problem(Corpus.from_sentences([[tuple(cells)]], self.corpus.format))
         return problem
 
-    def names_of(self, keys: npt.NDArray[np.uint64]) -> list[str]:
-        """Return the names of some features, each from a shard that has it."""
-        parts = self.corpus.held.each(_find_names, self._reader, keys)
-        return [next(filter(None, told), "") for told in zip(*parts, strict=True)]
+    def names_of(self, numbers: npt.NDArray[np.uint32]) -> list[bytes]:
+        """Return the names of some features in the order of their keys, each from a shard."""
+        keys = np.frombuffer(self.vocabulary.keys(), np.uint64)[numbers]
+        names: dict[int, bytes] = {}
+        for part in self.corpus.held.each(_names, self._reader, keys):
+            names = {**part, **names}
+        return [names[key] for key in sorted(keys.tolist())]
 
 
 class _Labels(NamedTuple):
@@ -108,39 +110,44 @@ class _Reader(SegmentFitting):
         self.format, self.n_columns = fitting.corpus.format, fitting.corpus.n_columns
         self.target, self.labels = fitting.target, fitting.labels
         self.max_length = fitting.max_length
-        self.keys = b""
-        self.n_features = 0
-        self.seen: Any = None
+        self.vocabulary_parts: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}
 
-    def extractor(self, corpus: Corpus) -> Any:
-        """Return what finds the features of segments."""
-        if not hasattr(self, "_compiled"):
+    @property
+    def features(self) -> Any:  # type: ignore[override]
+        """The templates, compiled."""
+        if not hasattr(self, "_features"):
             templates = self.templates.copy()
             templates.lexica = {name: counts.lexicon() for name, counts in self.lexica.items()}
-            self._compiled = templates.compile_segments(self.format, self.n_columns)
-        try:
-            return _core.SegmentExtractor(self._compiled, corpus.core, self.max_length, True)
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
+            self._features = templates.compile(self.format, self.n_columns)
+        return self._features
 
-    def rows(self, corpus: Corpus) -> dict[str, Any]:
-        """Return the rows of all segments of a corpus."""
-        vocabulary = _core.SegmentVocabulary()
-        once = b"\1\0\0\0" * self.n_features
-        vocabulary.add_counts(self.keys, once)
-        return vocabulary.rows(self.extractor(corpus))
+    @property
+    def vocabulary(self) -> _core.Vocabulary:  # type: ignore[override]
+        """The vocabulary of all shards."""
+        if not hasattr(self, "_vocabulary"):
+            keys, row_ptr, column, labels, pairs = self.vocabulary_parts
+            vocabulary = _core.Vocabulary(self.features, self.target, 0, "")
+            once = np.ones(len(keys) // 8, np.uint32)
+            vocabulary.add_counts(keys, once, row_ptr, column, labels, pairs, pairs)
+            vocabulary.freeze(0, 0, None)
+            self._vocabulary = vocabulary
+        return self._vocabulary
+
+    def counted(self, corpus: Corpus) -> tuple[_core.Vocabulary, _core.Extractor]:
+        """Return the features of the segments of a shard, and what finds them."""
+        vocabulary, extractor = self.new_vocabulary(), self.new_extractor(corpus)
+        marks = self._marks(self.segments_of(corpus)[0])
+        vocabulary.add_segments(extractor, corpus.core, self.max_length, marks)
+        return vocabulary, extractor
 
     def problem(self, corpus: Corpus) -> LabelProblem:  # type: ignore[override]
         """Return the problem of a shard."""
         self.outputs, _ = self.segments_of(corpus)
-        marks = self._marks(self.outputs)
-        weighted = self._weighted(self.rows(corpus), marks)
-        if self.seen is not None:
-            weighted = Weighted(weighted.rows, *self.seen)
-        return self.label_problem(weighted, marks, sentence_weights(corpus))
+        weighted = self._weighted(corpus, self.new_extractor(corpus))
+        return self.label_problem(weighted, self._marks(self.outputs), sentence_weights(corpus))
 
 
 def _look(corpus: Corpus, number: int, target: int, max_length: int | None, usual: int) -> _Labels:
@@ -155,25 +162,19 @@ def _look(corpus: Corpus, number: int, target: int, max_length: int | None, usua
     return _Labels(longest, sum(cut for _, cut in found), times)
 
 
-def _count(corpus: Corpus, number: int, reader: _Reader) -> Keys:
-    vocabulary = _core.SegmentVocabulary()
-    marks = reader._marks(reader.segments_of(corpus)[0])
-    vocabulary.add(reader.extractor(corpus), (marks >= 0).astype("uint8"))
-    return Keys(*vocabulary.counts())
+def _count(corpus: Corpus, number: int, reader: _Reader) -> FeatureCounts:
+    vocabulary, _ = reader.counted(corpus)
+    return FeatureCounts(vocabulary.counts(), 0, [vocabulary.size])
 
 
-def _seen(corpus: Corpus, number: int, reader: _Reader) -> Any:
-    marks = reader._marks(reader.segments_of(corpus)[0])
-    weighted = reader._weighted(reader.rows(corpus), marks)
-    return weighted.row_ptr, weighted.column, weighted.real
-
-
-def _find_names(
-    corpus: Corpus, number: int, reader: _Reader, keys: npt.NDArray[np.uint64]
-) -> list[str]:
-    marks = reader._marks(reader.segments_of(corpus)[0])
-    names: list[str] = reader.extractor(corpus).find_names((marks >= 0).astype("uint8"), keys)
-    return names
+def _names(
+    corpus: Corpus, number: int, reader: _Reader, wanted: npt.NDArray[np.uint64]
+) -> dict[int, bytes]:
+    vocabulary, extractor = reader.counted(corpus)
+    keys = np.frombuffer(vocabulary.keys(), np.uint64)
+    numbers = np.flatnonzero(np.isin(keys, wanted)).astype(np.uint32)
+    names = vocabulary.names(extractor, False, numbers, 0, len(corpus))
+    return dict(zip(np.sort(keys[numbers]).tolist(), split_names(*names), strict=True))
 
 
 def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> LabelProblem:

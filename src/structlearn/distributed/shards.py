@@ -17,6 +17,7 @@ from typing import Any
 
 from ..exceptions import FileError
 from ..text.files import open_bytes
+from ..text.formats import FORMATS
 
 __all__ = [
     "FileShard",
@@ -39,15 +40,6 @@ _INFLATED = 4
 _PERHAPS_BLANK = 1 << 12
 #: Bytes that are looked through at once for a place to cut.
 _LOOK = 1 << 20
-
-#: Where a text may be cut, by format: after the match. Others are not cut.
-_ENDS = {
-    "columns": re.compile(rb"\n[ \t\r]*\n"),
-    "conllu": re.compile(rb"\n[ \t\r]*\n"),
-    "brackets": re.compile(rb"\n(?=\()"),
-    "text": re.compile(rb"\n"),
-    "jsonl": re.compile(rb"\n"),
-}
 
 
 @dataclass(frozen=True)
@@ -202,7 +194,7 @@ def file_shards(
     sizes = [os.path.getsize(path) * (_INFLATED if _is_gzip(path) else 1) for path in files]
     if size is None:
         size = min(SHARD_BYTES, max(_SMALLEST, sum(sizes) // _LEAST_SHARDS + 1))
-    ends = _ENDS.get(format)
+    ends = FORMATS[format].ends
     long = [path for path, n in zip(files, sizes, strict=True) if n > size and ends is not None]
     cut = (each or _each)(cuts, [(path, size, format) for path in long])
     found = dict(zip(long, cut, strict=True))
@@ -246,7 +238,9 @@ def cuts(path: str, size: int, format: str) -> list[int]:
 
     A plain file is read at those places only.
     """
-    ends = _ENDS[format]
+    ends = FORMATS[format].ends
+    if ends is None:
+        return []
     found: list[int] = []
     length = None if _is_gzip(path) else os.path.getsize(path)
     wanted = size

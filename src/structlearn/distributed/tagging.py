@@ -25,7 +25,7 @@ from ..text.templates import FeatureTemplates
 from .corpora import ShardedCorpus
 from .problem import ShardedProblem
 
-__all__ = ["ShardedTokenFitting"]
+__all__ = ["FeatureCounts", "ShardedTokenFitting"]
 
 
 class ShardedTokenFitting(TokenFitting):
@@ -76,7 +76,7 @@ class ShardedTokenFitting(TokenFitting):
         """Return the sum of the shards' problems."""
         held, tagger = self.corpus.held, self.tagger
         vocabulary = self.new_vocabulary()
-        counts: _FeatureCounts = held.sum(_count, self._reader())
+        counts: FeatureCounts = held.sum(_count, self._reader())
         vocabulary.add_counts(*counts.parts)
         self.first_seen = counts.first_seen
         all_keys = vocabulary.keys()
@@ -121,10 +121,6 @@ class ShardedTokenFitting(TokenFitting):
         )
         assert table is not None
         return dict(zip(self.labels, table.tolist(), strict=True))
-
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return nothing: the perceptron in whole numbers is for one machine."""
-        return {}
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -215,13 +211,13 @@ class _Reader:
         return _core.Extractor(self.features, corpus.core, True)
 
 
-class _FeatureCounts:
+class FeatureCounts:
     """What vocabularies have counted; to be added up in the order of the shards."""
 
     def __init__(self, parts: tuple[Any, ...], width: int, first_seen: list[int]) -> None:
         self.parts, self.width, self.first_seen = parts, width, first_seen
 
-    def __add__(self, other: _FeatureCounts) -> _FeatureCounts:
+    def __add__(self, other: FeatureCounts) -> FeatureCounts:
         both = _core.Vocabulary(_core.FeatureSet([], []), 0, self.width, "")
         both.add_counts(*self.parts)
         before = both.size
@@ -236,16 +232,16 @@ class _FeatureCounts:
             new = np.concatenate(([0], np.cumsum(~known)))
             seen_first = [*seen_first, *np.diff(new[ends]).tolist()]
             assert sum(seen_first) == both.size >= before
-        return _FeatureCounts(both.counts(), self.width, seen_first)
+        return FeatureCounts(both.counts(), self.width, seen_first)
 
 
-def _count(corpus: Corpus, number: int, reader: _Reader) -> _FeatureCounts:
+def _count(corpus: Corpus, number: int, reader: _Reader) -> FeatureCounts:
     vocabulary = reader.empty()
     try:
         vocabulary.add(reader.extractor(corpus), corpus.core, None)
     except LineError as error:
         raise error.in_file(corpus.path or "the corpus") from None
-    return _FeatureCounts(vocabulary.counts(), reader.width, [vocabulary.size])
+    return FeatureCounts(vocabulary.counts(), reader.width, [vocabulary.size])
 
 
 def _rows(corpus: Corpus, reader: _Reader) -> _core.TokenRows:

@@ -95,7 +95,7 @@ def choose_likelihood(
         return "exact"
     bare = ArrayProblem(structure, examples, layout)
     for i in range(examples.n):
-        if structure.sums_are_exact(**bare.as_arguments(i, np.zeros(bare._core.parts(i)))):
+        if structure.sums_are_exact(**bare.as_arguments(i, np.zeros(bare.native.parts(i)))):
             continue
         if wanted == "exact":
             raise CapabilityError(

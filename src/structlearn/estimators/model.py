@@ -390,7 +390,9 @@ class StructuredModel(LearningParameters, ArrayModel):
         ``problem.objective(w, C=..., margin=..., temperature=...)`` gives value and gradient.
         """
         self._check_parameters()
-        return self._prepare(X, y, sample_weight).problem
+        problem = self._prepare(X, y, sample_weight).problem
+        _ = problem.native  # outputs and costs are checked now, not at the first question
+        return problem
 
     def _prepare(
         self,

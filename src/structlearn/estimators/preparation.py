@@ -334,7 +334,7 @@ def _gold_outcomes(
         return found, None
     # Parts do not depend on which weights exist: the problem to be learned takes them over.
     problem = ArrayProblem(structure, examples, layout)
-    spec = gold_parts(problem, gold)
+    spec = gold_parts(problem, problem.native, gold)
     pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
     partial = gold.partial
     for i in range(examples.n):

@@ -7,24 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..models.facts import STYLE, facts_table
 from ..models.temperature import certainty_fact
 from ..printing import escape
 
-__all__ = ["facts_html", "summary_html"]
+__all__ = ["summary_html"]
 
 _TOP = 6  # features shown per class
 _CLASSES = 12  # classes shown at once: the most frequent; the others can be unfolded
-_STYLE = """
-.sl-summary{--ink:#1b1f24;--soft:#5c6675;--line:#d9dee5;--plus:31,95,191;--minus:200,50,30;
-font:13px/1.45 system-ui,sans-serif;color:var(--ink);margin:.6em 0;max-width:60em;overflow-x:auto}
-@media (prefers-color-scheme:dark){.sl-summary{--ink:#e6e9ef;--soft:#9aa4b2;--line:#39414c;
---plus:125,177,255;--minus:240,138,128}}
-.sl-summary table{border-collapse:collapse;margin:.4em 0}
-.sl-summary th{font-weight:600;text-align:left;color:var(--soft)}
-.sl-summary td,.sl-summary th{padding:.15em .6em;border-bottom:1px solid var(--line)}
-.sl-summary caption{text-align:left;color:var(--soft);padding:.2em 0}
-.sl-summary td.n{text-align:right;font-variant-numeric:tabular-nums}
-""".replace("\n", "")
 
 
 def summary_html(estimator: Any) -> str:
@@ -41,13 +31,7 @@ def summary_html(estimator: Any) -> str:
     label = blocks.get("label")
     if features and label is not None and label.shape == (len(names), len(features)):
         parts.append(_folded(lambda shown: _features(label, names, features, shown), order))
-    return f'<div class="sl-summary"><style>{_STYLE}</style>{"".join(parts)}</div>'
-
-
-def facts_html(title: str, facts: list[tuple[str, str]]) -> str:
-    """Return a table of what a model is and how it was trained."""
-    inner = f"<b>{escape(title)}</b>{_table(facts)}"
-    return f'<div class="sl-summary"><style>{_STYLE}</style>{inner}</div>'
+    return f'<div class="sl-summary"><style>{STYLE}</style>{"".join(parts)}</div>'
 
 
 def _by_frequency(estimator: Any) -> list[int]:
@@ -86,12 +70,7 @@ def _facts(estimator: Any) -> str:
         rows.append(("probabilities", certainty_fact(None, estimator.calibration_)))
     elif not estimator.calibrated_:
         rows.append(("probabilities", "not calibrated: calibrate(X, y) on held-out examples"))
-    return _table(rows)
-
-
-def _table(rows: list[tuple[str, str]]) -> str:
-    body = "".join(f"<tr><th>{escape(n)}</th><td>{escape(v)}</td></tr>" for n, v in rows)
-    return f"<table>{body}</table>"
+    return facts_table(rows)
 
 
 def _pairs(table: Any, names: list[str], shown: list[int]) -> str:

@@ -1,6 +1,7 @@
 """Sites described by strings or by dictionaries: what sklearn-crfsuite's users have.
 
-A token is a string (one feature), a list, tuple or set of strings, or a dictionary. In a dictionary
+A token is a string (one feature), a list, tuple or set of strings, or a dictionary; a list may hold
+pairs (name, number) too. In a dictionary
 ``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a", "b"]}`` a string value makes the
 feature ``word=fish`` of value 1, a number the feature ``length`` of that value (True is 1), and a
 list, set or dictionary goes one level down (``parts=a``, ``parts=b``).
@@ -143,7 +144,10 @@ def _features(token: Any, separator: str) -> Iterator[tuple[str, float]]:
             yield _name(name), 1.0
     elif isinstance(token, Iterable):
         for name in token:
-            yield _name(name), 1.0
+            if isinstance(name, tuple) and len(name) == 2 and isinstance(name[1], Real):
+                yield _name(name[0]), float(name[1])
+            else:
+                yield _name(name), 1.0
     else:
         raise TypeError(
             f"a token is a string, a list of strings or a dictionary, not {type(token).__name__}"

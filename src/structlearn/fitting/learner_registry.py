@@ -7,8 +7,7 @@ NumPy before parameters are checked: the command line makes its help from it.
 
 from __future__ import annotations
 
-import os
-
+from ..checks import check_path
 from .parameters import Choice, Declared, Number, Switch, Whole, parameter
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -19,18 +18,11 @@ __all__ = [
     "LEARNERS",
     "LearningParameters",
     "check_learner",
-    "check_path",
     "effective_parameters",
     "learner_facts",
     "learner_parameters",
     "learners_with",
 ]
-
-
-def check_path(name: str, path: Any) -> None:
-    """Refuse what cannot be the name of a checkpoint."""
-    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise ValueError(f"{name} must be None or the name of a file, got {path!r}")
 
 
 def _check_callbacks(name: str, given: Any) -> None:

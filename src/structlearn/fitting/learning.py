@@ -18,9 +18,7 @@ from ..learners.base import Progress, Settings, Training, warn_of_inexact_infere
 from ..learners.online import Beam, OnlineState
 from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem
-from ..problem.digest import problem_digest
 from ..threads import one_blas_thread
-from .checkpoint import Checkpoint, identity
 from .example_weights import refuse_no_weight
 from .latent import around, fills_in, random_start
 from .learner_registry import LearningParameters
@@ -40,6 +38,8 @@ class Kept(NamedTuple):
 
 def _key(problem: Problem, settings: Settings) -> str:
     """Name all that a solver's state depends on: the problem and the objective."""
+    from ..problem.digest import problem_digest
+
     terms = (settings.margin, settings.temperature, settings.C, settings.l1)
     return " ".join([problem_digest(problem), *(f"{term!r}" for term in terms)])
 
@@ -127,6 +127,8 @@ def learn(
     path = parameters.checkpoint if shuffle is None else None
     checkpoint = None
     if path is not None:
+        from .checkpoint import Checkpoint, identity
+
         origin = {"weights": weights, "state": start, "before": before}
         belongs_to = identity(
             problem, name, settings, options, latent=parameters.latent, start=origin

@@ -84,7 +84,6 @@ def learn_task(
     preset: dict[str, Any] | None = None,
     score: Score | None = None,
     measure: str = "score",
-    solver: Callable[[int], Any] | None = None,
     side_by_side: bool = False,
 ) -> Learned:
     """Learn the weights of a task's problem, ``task.n_models`` times with different seeds.
@@ -102,9 +101,6 @@ def learn_task(
         Gives the dev score of weights, the larger the better.
     measure : str
         What the score is called.
-    solver : callable, optional
-        Makes a learner of a seed, to be taken instead of the named one: a faster way to the same
-        weights.
     side_by_side : bool
         Inference is exact and runs on threads: several models may be learned at a time, on
         ``task.n_threads`` threads. The result is the same.
@@ -127,8 +123,6 @@ def learn_task(
         seed = int(task.random_state) + run - 1
         parameters = learner_parameters(task, seed, **(preset or {}))
         parameters.callbacks = [watch, *more]
-        if solver is not None:
-            parameters.solver = solver(seed)
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
         training = learn(parameters, problem, weights=start)

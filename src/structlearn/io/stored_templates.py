@@ -10,9 +10,7 @@ from .container import Tensor, check_dtype
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    Templates = TypeVar("Templates", bound=FeatureTemplates)
+    from typing import Any
 
 __all__ = ["read_templates", "stored_templates"]
 
@@ -36,13 +34,12 @@ def stored_templates(templates: FeatureTemplates) -> tuple[dict[str, Any], dict[
 
 
 def read_templates(
-    kind: type[Templates],
     d: dict[str, Any],
     tensors: dict[str, Tensor],
     functions: Mapping[str, Callable[[str], Any]] | None,
-) -> Templates:
+) -> FeatureTemplates:
     """Return the templates of a model file; what is wrong with them raises."""
-    templates: Any = kind.from_json(d["templates"])
+    templates = FeatureTemplates.from_json(d["templates"])
     templates.functions = dict(functions or {})
     templates.phrases = {
         name: [(list(words), str(label)) for words, label in phrases]
@@ -58,5 +55,4 @@ def read_templates(
         assert tensor.shape is not None
         check_dtype(f"vectors.{number}", tensor, "F32")
         templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
-    made: Templates = templates
-    return made
+    return templates

@@ -36,8 +36,7 @@ regularization of weight vectors.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,8 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError
 from ..problem import Problem, WeightCone
-from .base import Progress, Settings, Training, check_finite
+from ..problem.online_state import OnlineState
+from .base import Progress, Settings, Snapshot, Training, check_finite
 from .projected import gap_in_cone
 
 __all__ = ["Beam", "Online", "OnlineState"]
@@ -54,10 +54,6 @@ Vector = npt.NDArray[np.float64]
 
 #: Steps that are taken after a mistake only: a pass without one would repeat itself for ever.
 _MISTAKE_DRIVEN = ("unit", "passive-aggressive", "passive-aggressive squared", "arow")
-#: Steps that remember the sum of squared gradients of each weight.
-_WITH_SQUARES = ("adagrad", "arow")
-#: Bytes of a line of the cache.
-_LINE = 64
 
 
 @dataclass(frozen=True)
@@ -72,56 +68,6 @@ class Beam:
 
     width: int
     update_at: str = "early"
-
-
-@dataclass
-class OnlineState:
-    """Everything that the next step needs: w = scale·v, average = (ahead·v + behind) / total.
-
-    ``squares`` are the sums of squared gradients, empty for steps that use none.
-    """
-
-    v: Vector
-    behind: Vector
-    squares: Vector = field(default_factory=lambda: np.zeros(0))
-    scale: float = 1.0
-    ahead: float = 0.0
-    total: float = 0.0
-    steps: float = 0.0
-    cost: float = 0.0
-    epochs: int = 0
-
-    @staticmethod
-    def zero(n_weights: int, *, average: bool, dtype: npt.DTypeLike = np.float64) -> OnlineState:
-        """Return the state before the first step."""
-        behind = np.zeros(n_weights if average else 0, dtype)
-        return OnlineState(np.zeros(n_weights, dtype), behind, np.zeros(0, dtype))
-
-    @staticmethod
-    def at(w: Vector, *, average: bool, steps: float) -> OnlineState:
-        """Return a state that begins at w, as small as steps are after that many of them."""
-        return replace(OnlineState.zero(len(w), average=average), v=w.copy(), steps=steps)
-
-    def copy(self) -> OnlineState:
-        """Return a state that shares nothing with this one."""
-        return self.moved(_aligned_copy)
-
-    def moved(self, move: Callable[[Vector], Vector]) -> OnlineState:
-        """Return the state in another layout of the weights."""
-        behind, squares = (move(x) if len(x) else x.copy() for x in (self.behind, self.squares))
-        return replace(self, v=move(self.v), behind=behind, squares=squares)
-
-    @property
-    def last(self) -> Vector:
-        """The weights after the last step."""
-        return self.scale * self.v
-
-    @property
-    def mean(self) -> Vector:
-        """The averaged weights."""
-        if self.total == 0.0:
-            return self.last
-        return (self.ahead * self.v + self.behind) / self.total
 
 
 class Online:
@@ -204,23 +150,17 @@ class Online:
         if saved is not None:
             start = saved["state"]
             self.rng.bit_generator.state = saved["rng"]
-        if start is not None:
-            state = start.copy()
-        else:
-            state = OnlineState.zero(problem.n_weights, average=self.average, dtype=problem.dtype)
-        if problem.cone is not None and start is not None:
-            state.v = problem.cone.project(state.v)  # may be of another problem
-        if self.step in _WITH_SQUARES and not len(state.squares):
-            state.squares = np.zeros(problem.n_weights, state.v.dtype)
+        options = self._options()
+        state = problem.online_state(options, start)
         certificate = _Certificate(self.settings, problem, state)
         best: Training | None = None
-        training = Training(state.last)
+        training = Training(np.zeros(0))
         calls = 0
         if saved is not None:
             certificate.load(saved["certificate"])
             calls = int(saved["calls"])
             if saved["best"] is not None:
-                best = Training(training.weights, **saved["best"])
+                best = Training(state.last, **saved["best"])
         try:
             for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
                 inexact = problem.inexact.under
@@ -228,7 +168,7 @@ class Online:
                 if progress.watchers:
                     state, report = self._watched_pass(problem, state, order, progress)
                 else:
-                    state, report = self._pass(problem, state, order)
+                    state, report = problem.online_pass(options, state, order)
                 training.interrupted = not report["complete"]
                 check_finite(report["loss"])
                 if not training.interrupted:
@@ -254,27 +194,27 @@ class Online:
                 record["oracle_calls"] = calls
                 perfect = self.step in _MISTAKE_DRIVEN and report["updates"] == 0
                 ended = training.interrupted or self._good_enough(best)
-                snapshot = {
-                    "state": state,
-                    "rng": dict(self.rng.bit_generator.state),
-                    "certificate": certificate.dump(),
-                    "calls": calls,
-                    "best": best and {"objective": best.objective, "gap": best.gap},
-                }
+                snapshot: Snapshot | None = None
+                if progress.keep is not None and not (ended or perfect or last):
+                    kept = {
+                        "state": state.plain(),
+                        "rng": dict(self.rng.bit_generator.state),
+                        "certificate": certificate.dump(),
+                        "calls": calls,
+                        "best": best and {"objective": best.objective, "gap": best.gap},
+                    }
+                    snapshot = functools.partial(dict, kept)
                 training.stopped = progress.report(
                     functools.partial(self._chosen, state, problem.cone),
-                    state=None if ended or perfect or last else functools.partial(dict, snapshot),
-                    lasting=True,  # a pass does not change the state that it begins with
+                    state=snapshot,
+                    lasting=True,  # no pass changes it
                     **record,
                 )
                 if ended or training.stopped:
                     break
                 if perfect:
                     # Every later pass would be the same: the rest of the average in one go.
-                    left = (self.settings.max_iter - epoch) * n
-                    state.ahead += left * state.scale if self.average else 0.0
-                    state.total += left if self.average else 0.0
-                    state.steps += left
+                    state.skip((self.settings.max_iter - epoch) * n)
                     break
             ended_early = training.stopped or not self.certifies
             minimises = self.step not in _MISTAKE_DRIVEN and np.isfinite(self.settings.C)
@@ -300,23 +240,17 @@ class Online:
             )
         return training
 
-    def _chosen(self, state: OnlineState, cone: WeightCone | None) -> Vector:
-        w = state.mean if self.average else state.last
+    def _chosen(self, state: Any, cone: WeightCone | None) -> Vector:
+        w: Vector = state.mean if self.average else state.last
         return w if cone is None else cone.project(w)  # a mean is outside by rounding at most
 
     def _good_enough(self, found: Training | None) -> bool:
         return found is not None and self.settings.good_enough(found.gap, found.objective)
 
-    def _pass(
-        self, problem: Problem, state: OnlineState, order: npt.NDArray[Any]
-    ) -> tuple[OnlineState, dict[str, float]]:
-        """Return the state after one pass, and what the pass was like."""
+    def _options(self) -> dict[str, Any]:
+        """Return what a pass is like, as problems and the core take it."""
         s = self.settings
-        after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
-        names = ("scale", "ahead", "total", "steps", "cost")
-        vectors = {"v": after.v, "behind": after.behind, "squares": after.squares}
-        shared = {**vectors, **{k: getattr(after, k) for k in names}}
-        options = {
+        return {
             "step": self.step,
             "margin": s.margin,
             "temperature": s.temperature,
@@ -328,22 +262,19 @@ class Online:
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
         }
-        report = problem.online_pass(options, shared, order)
-        for k in names:
-            setattr(after, k, shared[k])
-        return after, report
 
     def _watched_pass(
-        self, problem: Problem, state: OnlineState, order: npt.NDArray[Any], progress: Progress
-    ) -> tuple[OnlineState, dict[str, float]]:
-        """Return the same as :meth:`_pass`, made of passes over one example each.
+        self, problem: Problem, state: Any, order: npt.NDArray[Any], progress: Progress
+    ) -> tuple[Any, dict[str, float]]:
+        """Return the same as ``problem.online_pass``, made of passes over one example each.
 
         Not for AdaGrad, whose regulariser reaches all weights at the end of a pass.
         """
+        options = self._options()
         total: dict[str, float] = {}
         for i in order:
             before = state.last
-            state, report = self._pass(problem, state, np.array([i]))
+            state, report = problem.online_pass(options, state, np.array([i]))
             for k, v in report.items():
                 total[k] = v if k == "complete" else total.get(k, 0) + v
             progress.tell(example=int(i), before=before, after=state.last, loss=report["loss"])
@@ -360,7 +291,7 @@ class _Certificate:
     been other data and proves nothing.
     """
 
-    def __init__(self, settings: Settings, problem: Problem, start: OnlineState) -> None:
+    def __init__(self, settings: Settings, problem: Problem, start: Any) -> None:
         self.settings = settings
         self.problem = problem
         self.origin = start.last if start.steps else None
@@ -381,7 +312,7 @@ class _Certificate:
         self.origin, self.begin = known["origin"], known["begin"]
         self.cost, self.dual = known["cost"], known["dual"]
 
-    def look(self, state: OnlineState) -> None:
+    def look(self, state: Any) -> None:
         """Take note of the dual point after a whole pass."""
         if self.settings.temperature > 0:
             return
@@ -417,15 +348,6 @@ def _last_change(history: list[dict[str, Any]]) -> float:
         return 0.0 if history and history[-1]["loss"] == 0.0 else np.inf
     before, loss = history[-2]["loss"], history[-1]["loss"]
     return abs(before - loss) / abs(loss) if loss else float(before != loss)
-
-
-def _aligned_copy(x: Vector) -> Vector:
-    """Return a copy that begins at a line of the cache: tables are read in lines, at random."""
-    room = np.empty(x.nbytes + _LINE, np.uint8)
-    begin = -room.ctypes.data % _LINE
-    out: Vector = room[begin : begin + x.nbytes].view(x.dtype)
-    out[:] = x
-    return out
 
 
 def _is_power_of_two(n: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from .temperature import temperature_of
+from .temperature import confidences, doubt, temperature_of, warn_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .calibration import Calibration
     from .inputs import Inputs
 
-__all__ = ["Model", "level_of_user"]
+__all__ = ["Model"]
 
 _PAIR = ("before", "after", "weight")
 _FEATURE = ("label", "feature", "weight")
@@ -43,6 +43,10 @@ class Model:
             return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
 
         return self._ask(X, answer, self._no_output, reading)
+
+    def predict_single(self, x: Any, **reading: Any) -> Any:
+        """Return the best output of one input, ``predict([x])[0]``."""
+        return self.predict([x], **reading)[0]
 
     def predict_kbest(
         self, X: Any, n: int = 5, *, forbidden: Any = None, **reading: Any
@@ -126,8 +130,7 @@ class Model:
         If a dev set has tried it, whether the reliability error is small on parts that were not
         fitted to; otherwise whether the probabilities are those of a log loss.
         """
-        calibration = self.calibration_
-        return self._loss_temperature is not None if calibration is None else calibration.honest
+        return not self._doubt()
 
     def predict_marginals(
         self,
@@ -230,23 +233,12 @@ class Model:
             from ..checks import check_number
 
             return check_number("temperature", temperature, above=True)
-        if not self.calibrated_:
-            import warnings
-
-            calibration = self.calibration_
-            reason = (
-                "it was learned without a log loss. Calibrate them on held-out examples, "
-                "fit(..., dev=...) or calibrate(X, y)"
-                if calibration is None
-                else f"their reliability error was {calibration.error:.3f} on "
-                f"{calibration.n_parts:,} parts of the dev set"
-            )
-            warnings.warn(
-                f"the probabilities of this {type(self).__name__} are not calibrated: {reason}",
-                UserWarning,
-                stacklevel=level_of_user(),
-            )
+        warn_of(type(self).__name__, {"": self._doubt()})
         return temperature_of(self.temperature_)
+
+    def _doubt(self) -> str:
+        """Say why probabilities cannot be trusted; nothing if they can."""
+        return doubt(self._loss_temperature, self.calibration_)
 
     # -- certainty ------------------------------------------------------------------------------
 
@@ -265,11 +257,8 @@ class Model:
 
     def _confidences(self, inputs: Any, outputs: list[Any]) -> list[list[float]]:
         """Return the probability that each part of these outputs is right."""
-        at, calibration = temperature_of(self.temperature_), self.calibration_
-        rows = self._certainties(inputs, outputs, at)
-        if calibration is None:
-            return rows
-        return [list(map(calibration.confidence, row)) for row in rows]
+        rows = self._certainties(inputs, outputs, temperature_of(self.temperature_))
+        return confidences(self.calibration_, rows)
 
     def calibrate(self, X: Any, y: Any = None, **reading: Any) -> Any:
         """Learn from held-out examples how far probabilities can be trusted; return self.
@@ -558,17 +547,6 @@ class Model:
     def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         """Return what ``explain`` gives, for all inputs."""
         raise AssertionError
-
-
-def level_of_user() -> int:
-    """Return the stack level of the first frame outside the library, for a warning."""
-    import sys
-
-    package = __name__.partition(".")[0]
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _seed(random_state: int | None) -> int:

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Tempered",
     "certainty_fact",
+    "confidences",
+    "doubt",
     "loss_temperature",
     "stored_calibration",
     "temperature_of",
+    "warn_of",
 ]
 
 #: Of a model whose scores have no known scale: they are taken as they are.
@@ -88,6 +91,64 @@ class Tempered:
         """The highest confidence, then the curve if there is one, as the core takes them."""
         calibration = self.calibration
         return [] if calibration is None else [calibration.highest, *(calibration.curve or ())]
+
+
+def confidences(calibration: Calibration | None, rows: list[list[float]]) -> list[list[float]]:
+    """Return the probabilities that parts are right, given those that a model has for them."""
+    if calibration is None:
+        return rows
+    return [list(map(calibration.confidence, row)) for row in rows]
+
+
+def doubt(temperature: float | None, calibration: Calibration | None) -> str:
+    """Say why the probabilities of a model cannot be trusted; nothing if they can.
+
+    Parameters
+    ----------
+    temperature : float, optional
+        The ε of the loss that was minimised.
+    """
+    if calibration is None:
+        return "no dev set has tried them" if temperature is None else ""
+    if calibration.honest:
+        return ""
+    return (
+        f"their reliability error was {calibration.error:.3f} on {calibration.n_parts:,} parts of "
+        "the dev set"
+    )
+
+
+def warn_of(kind: str, doubts: Mapping[str, str]) -> None:
+    """Warn, where the library was called, that probabilities cannot be trusted.
+
+    Parameters
+    ----------
+    kind : str
+        The class of the model.
+    doubts : dict of str to str
+        What :func:`doubt` says of each of its stages, by name; of a model without stages "".
+    """
+    reasons = [f"{name}: {why}" if name else why for name, why in doubts.items() if why]
+    if reasons:
+        import warnings
+
+        warnings.warn(
+            f"the probabilities of this {kind} are not calibrated ({'; '.join(reasons)}). Held-out "
+            "examples calibrate them: fit(..., dev=...)",
+            UserWarning,
+            stacklevel=_level_of_user(),
+        )
+
+
+def _level_of_user() -> int:
+    """Return the stack level of the first frame outside the library, for a warning."""
+    import sys
+
+    package = __name__.partition(".")[0]
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def certainty_fact(temperature: float | None, calibration: Calibration | None) -> str:

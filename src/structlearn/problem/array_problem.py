@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -26,13 +27,15 @@ from .gold import GoldOutputs
 from .gold_parts import gold_parts, refuse_forbidden
 from .parts import PartVector, Shaped
 from .problem import Problem
-from .python_inference import PythonInference
+from .python_inference import Inexact, PythonInference
 from .reader import OutputReader
 
 __all__ = ["ArrayProblem"]
 
 Vector = npt.NDArray[np.float64]
 
+#: One thread at a time makes what others wait for.
+_MAKING = threading.RLock()
 #: Examples whose scores are held at once for a structure that predicts by batches.
 _BATCH = 1024
 
@@ -92,26 +95,58 @@ class ArrayProblem(Problem):
         if examples.single_site:
             self._siteless.add(structure.label_block)
         self._check_sites()
-        self._specs = layout.specification(examples)
-        self._topology_spec = self._topology_specification()
-        self.likelihood = likelihood
+        super().__init__(None, sample_weight=sample_weight, cone=cone, likelihood=likelihood)
+        self.zero_one_cost = cost is not None and cost.zero_one
+        self._specs: list[dict[str, Any]] = []
+        self._gold_spec = known_parts
+        self._cost_spec: dict[str, Any] = {}
+
+    @property
+    def native(self) -> Any:
+        """What the loops of the core take; made when it is first asked for.
+
+        Passes that a task has of its own need none of it.
+        """
+        if self._native is None:
+            with _MAKING:
+                if self._native is None:
+                    self._native = self._make_native()
+        return self._native
+
+    def _make_native(self) -> Any:
+        examples, gold = self.examples, self._gold
+        self._specs = self.layout.specification(examples)
         self._inference = self._make_inference()
         core = _core.Problem(
             self._inference,
             examples.n,
-            layout.n_weights,
+            self.layout.n_weights,
             self._specs,
-            self._topology_spec,
+            self._topology_specification(),
         )
-        super().__init__(core, sample_weight=sample_weight, cone=cone, likelihood=likelihood)
-        self.zero_one_cost = cost is not None and cost.zero_one
-        self._gold_spec: dict[str, Any] = {}
-        self._cost_spec: dict[str, Any] = {}
-        if gold is not None:
-            self._gold_spec = gold_parts(self, gold) if known_parts is None else known_parts
-            refuse_forbidden(self, self._gold_spec)
-            self._cost_spec = cost_parts(self, gold, cost)
-            self._label(self._gold_spec, self._cost_spec)
+        if gold is None:
+            self._gold_spec = {}
+            return core
+        if self._gold_spec is None:
+            self._gold_spec = gold_parts(self, core, gold)
+        refuse_forbidden(self, self._gold_spec)
+        self._cost_spec = cost_parts(self, core, gold, self.cost)
+        return core.labelled(self._inference, self._gold_spec, self._cost_spec, self.sample_weight)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return self.examples.n
+
+    @property
+    def n_weights(self) -> int:
+        """Number of weights."""
+        return self.layout.n_weights
+
+    @property
+    def inexact(self) -> Inexact:
+        """How often inference was not exact so far."""
+        return Inexact(0, 0) if self._native is None else super().inexact
 
     @property
     def native_structure(self) -> NativeStructure | None:
@@ -128,10 +163,6 @@ class ArrayProblem(Problem):
         if self.likelihood == "pseudo" and self.gold is not None:
             gold = self.gold.ptr, self.gold.labels
         return self.structure.core_inference(behind, self.likelihood, gold) or behind
-
-    def _label(self, gold: dict[str, Any], cost: dict[str, Any]) -> None:
-        """Give the core gold outputs and costs; features and their layout stay what they are."""
-        self._core = self._core.labelled(self._inference, gold, cost, self.sample_weight)
 
     def _topology_specification(self) -> dict[str, Any]:
         """Return what the examples say of their shapes, for the core."""
@@ -159,6 +190,7 @@ class ArrayProblem(Problem):
     def specification(self) -> dict[str, Any]:
         """Return all that the core was given, features, gold parts and costs, as plain arrays."""
         more: dict[str, Any] = {}
+        native = self.native
         if self.cone is not None:
             more["cone"] = [self.cone.ptr, self.cone.index, self.cone.value]
         if self.likelihood != "exact":
@@ -166,7 +198,7 @@ class ArrayProblem(Problem):
         return {
             **more,
             "structure": self.structure,
-            "n_weights": self.n_weights,
+            "n_weights": native.n_weights,
             "blocks": self._specs,
             "sites": {name: rows.site_shapes for name, rows in self.examples.blocks.items()},
             "topology": self.examples.topology,
@@ -235,7 +267,7 @@ class ArrayProblem(Problem):
 
     def scores(self, i: int, w: Vector) -> dict[str, Any]:
         """Return θ = A_i w by block, with the example's topology: the arguments of a structure."""
-        return self.as_arguments(i, self._core.score(i, w))
+        return self.as_arguments(i, self.native.score(i, w))
 
     def as_arguments(self, i: int, theta: Vector) -> dict[str, Any]:
         """Return a flat vector over the parts of example i as keyword arguments by block."""
@@ -268,13 +300,14 @@ class ArrayProblem(Problem):
             Replaces the examples' weights.
         """
         w = w.copy()
-        found = _core.complete_all(self._core, w, float(temperature), n_threads(n_jobs))
+        found = _core.complete_all(self.native, w, float(temperature), n_threads(n_jobs))
         ptr, part, value = found
         whole = temperature == 0 and bool((value == np.rint(value)).all())
         if whole and (value > 0).all():  # parts as often as they count; Potts terms count −1
             counts = np.concatenate(([0], np.cumsum(value)))
             ptr = counts[ptr].astype(np.int64)
             part, value = np.repeat(part, value.astype(np.int64)), np.ones(0)
+        native = self.native
         twin = copy.copy(self)
         twin._fill_gold = lambda: self._completed_gold(w)
         spec = {"ptr": ptr, "part": part}
@@ -285,7 +318,7 @@ class ArrayProblem(Problem):
             twin.sample_weight = sample_weight
         twin._inference = twin._make_inference()
         twin._gold_spec = spec
-        twin._label(spec, self._cost_spec)
+        twin._native = native.labelled(twin._inference, spec, self._cost_spec, twin.sample_weight)
         return twin
 
     def random_weights(self, rng: np.random.Generator) -> Vector:
@@ -300,11 +333,11 @@ class ArrayProblem(Problem):
         """Return the gold outputs with the best labels that are allowed where some are unknown."""
         gold = self.gold
         assert gold is not None
-        ptr, part, value = _core.complete_all(self._core, w, 0.0, 1)
+        ptr, part, value = _core.complete_all(self.native, w, 0.0, 1)
         outputs, labels = list(gold.outputs), gold.labels.copy()
         for i in np.flatnonzero(gold.partial).tolist():
             at = slice(ptr[i], ptr[i + 1])
-            dense = PartVector(part[at], value[at]).dense(self._core.parts(i))
+            dense = PartVector(part[at], value[at]).dense(self.native.parts(i))
             y = self.structure.decode(unflatten_values(dense, Shaped.of(self.shapes(i))))
             outputs[i] = y
             labels[gold.ptr[i] : gold.ptr[i + 1]] = self.structure.labels_of(y)
@@ -322,7 +355,7 @@ class ArrayProblem(Problem):
     ) -> list[Any]:
         """Return the best output of every example, labels as indices; or what a beam finds."""
         native = self.native_structure
-        if not self._core.gives_rows:
+        if not self.native.gives_rows:
             outputs: list[Any] = []
             for begin in range(0, self.n_examples, _BATCH):
                 each = range(begin, min(begin + _BATCH, self.n_examples))
@@ -334,7 +367,7 @@ class ArrayProblem(Problem):
                 else:
                     outputs += self.structure.argmax(n_jobs=n_jobs, **columns)
             return outputs
-        flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
+        flat, ptr = self.native.argmax_all(w, n_threads(n_jobs), int(beam or 0))
         if native is None:
             labels = self.examples.blocks[self.structure.label_block]
             return [
@@ -354,5 +387,5 @@ class ArrayProblem(Problem):
 
     def check_threads(self, n_jobs: int | None) -> None:
         """Warn where ``n_jobs`` asks for threads and inference runs on one."""
-        if n_threads(n_jobs) > 1 and not self._core.threads_allowed:
+        if n_threads(n_jobs) > 1 and not self.native.threads_allowed:
             warn_of_one_thread(self.name, n_jobs, stacklevel=4)

@@ -20,7 +20,9 @@ __all__ = ["cost_parts"]
 Vector = npt.NDArray[np.float64]
 
 
-def cost_parts(problem: ArrayProblem, gold: GoldOutputs, cost: Cost | None) -> dict[str, Any]:
+def cost_parts(
+    problem: ArrayProblem, core: Any, gold: GoldOutputs, cost: Cost | None
+) -> dict[str, Any]:
     """Return the costs of the parts: a table over labels where one does, else part by part."""
     if cost is None:
         return {}
@@ -35,7 +37,9 @@ def cost_parts(problem: ArrayProblem, gold: GoldOutputs, cost: Cost | None) -> d
         table = cost.label_table(block.outcomes[-1])
     if table is None:
         return _by_example(
-            problem, lambda i, scores: cost.parts(problem.structure, gold.outputs[i], **scores)
+            problem,
+            core,
+            lambda i, scores: cost.parts(problem.structure, gold.outputs[i], **scores),
         )
     weights = _site_weights(problem, gold, cost) if cost.weighs_sites else None
     table, rows = gold.least_costs(table)
@@ -55,7 +59,7 @@ def cost_parts(problem: ArrayProblem, gold: GoldOutputs, cost: Cost | None) -> d
             costs *= weights[at, np.newaxis]
         return problem.structure.label_costs(costs, **scores), 0.0
 
-    return _by_example(problem, spread)
+    return _by_example(problem, core, spread)
 
 
 def _site_weights(problem: ArrayProblem, gold: GoldOutputs, cost: Cost) -> Vector:
@@ -74,12 +78,14 @@ def _site_weights(problem: ArrayProblem, gold: GoldOutputs, cost: Cost) -> Vecto
 
 
 def _by_example(
-    problem: ArrayProblem, cost_of: Callable[[int, dict[str, Any]], tuple[Parts, float]]
+    problem: ArrayProblem,
+    core: Any,
+    cost_of: Callable[[int, dict[str, Any]], tuple[Parts, float]],
 ) -> dict[str, Any]:
     """Return the costs of the parts, from a function of the example and its (zero) scores."""
     ptr, parts, values, constants = [0], [], [], []
     for i in range(problem.n_examples):
-        c, constant = cost_of(i, problem.as_arguments(i, np.zeros(problem._core.parts(i))))
+        c, constant = cost_of(i, problem.as_arguments(i, np.zeros(core.parts(i))))
         zeros = {name: np.zeros(shape) for name, shape in problem.shapes(i).items()}
         flat = flatten({name: np.asarray(c.get(name, z)) for name, z in zeros.items()})
         used = np.flatnonzero(flat)

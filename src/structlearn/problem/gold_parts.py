@@ -19,8 +19,14 @@ __all__ = ["gold_parts", "refuse_forbidden"]
 Vector = npt.NDArray[np.float64]
 
 
-def gold_parts(problem: ArrayProblem, gold: GoldOutputs) -> dict[str, Any]:
-    """Return the parts of the gold outputs, and the labels that partly labelled ones may take."""
+def gold_parts(problem: ArrayProblem, core: Any, gold: GoldOutputs) -> dict[str, Any]:
+    """Return the parts of the gold outputs, and the labels that partly labelled ones may take.
+
+    Parameters
+    ----------
+    core : _core.Problem
+        The problem in the core, without gold outputs.
+    """
     partial = gold.partial
     native = problem.native_structure
     counted = True
@@ -32,7 +38,7 @@ def gold_parts(problem: ArrayProblem, gold: GoldOutputs) -> dict[str, Any]:
             sizes = np.where(partial, 0, np.diff(ptr))
             labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
         labels, ptr = native._gold_rows(gold.outputs, labels, ptr)
-        part_ptr, parts = problem._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
+        part_ptr, parts = core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
     else:
         rows: list[npt.NDArray[np.int64]] = []
         counts: list[Vector] = []
@@ -41,7 +47,7 @@ def gold_parts(problem: ArrayProblem, gold: GoldOutputs) -> dict[str, Any]:
                 rows.append(np.empty(0, dtype=np.int64))
                 counts.append(np.empty(0))
                 continue
-            scores = problem.as_arguments(i, np.zeros(problem._core.parts(i)))
+            scores = problem.as_arguments(i, np.zeros(core.parts(i)))
             try:
                 encoded = problem.structure.encode(y, **scores)
             except (ValueError, IndexError) as error:

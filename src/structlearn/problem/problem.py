@@ -12,6 +12,7 @@ from ..exceptions import CapabilityError
 from ..scoring.cone import WeightCone
 from ..threads import n_threads
 from .gold import GoldOutputs
+from .online_state import WITH_SQUARES, OnlineState
 from .parts import PartVector
 from .python_inference import Inexact
 
@@ -72,7 +73,7 @@ class Problem:
         likelihood: str = "exact",
         dtype: npt.DTypeLike = np.float64,
     ) -> None:
-        self._core = native
+        self._native = native
         self.sample_weight = sample_weight
         self.cone = cone
         self.likelihood = likelihood
@@ -83,17 +84,17 @@ class Problem:
     @property
     def native(self) -> Any:
         """What the loops of the core take: pass it on, and look at nothing in it."""
-        return self._core
+        return self._native
 
     @property
     def n_examples(self) -> int:
         """Number of examples."""
-        return int(self._core.n_examples)
+        return int(self.native.n_examples)
 
     @property
     def n_weights(self) -> int:
         """Number of weights."""
-        return int(self._core.n_weights)
+        return int(self.native.n_weights)
 
     @property
     def one_outcome_each(self) -> bool:
@@ -106,11 +107,11 @@ class Problem:
 
     def n_parts(self, i: int) -> int:
         """Return the number of parts of example i."""
-        return int(self._core.parts(i))
+        return int(self.native.parts(i))
 
     def theta(self, i: int, w: Vector) -> Vector:
         """Return A_i w, the scores of the parts of example i."""
-        scores: Vector = self._core.score(i, w)
+        scores: Vector = self.native.score(i, w)
         return scores
 
     @staticmethod
@@ -163,7 +164,7 @@ class Problem:
     @property
     def inexact(self) -> Inexact:
         """How often inference was not exact so far."""
-        return Inexact(*self._core.inexact)
+        return Inexact(*self.native.inexact)
 
     def shortfall(self, w: Vector, margin: float, n_jobs: int | None = None) -> float:
         """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
@@ -171,7 +172,7 @@ class Problem:
         One pass in which inference gives bounds as well; ∞ where the structure has none.
         """
         w = np.ascontiguousarray(w, dtype=np.float64)
-        return float(self._core.shortfall(w, float(margin), n_threads(n_jobs)))
+        return float(self.native.shortfall(w, float(margin), n_threads(n_jobs)))
 
     def check_threads(self, n_jobs: int | None) -> None:
         """Warn where ``n_jobs`` asks for threads and inference runs on one."""
@@ -182,12 +183,12 @@ class Problem:
         self, i: int, w: Vector, margin: float, temperature: float
     ) -> tuple[float, PartVector]:
         """Return infer(θ + γc, ε) of example i: its value (without c₀) and p."""
-        value, (index, p) = self._core.infer(i, w, float(margin), float(temperature))
+        value, (index, p) = self.native.infer(i, w, float(margin), float(temperature))
         return value, PartVector(index, p)
 
     def scatter(self, i: int, v: PartVector, a: float, w: Vector) -> None:
         """Add a · A_iᵀ v to w, in place."""
-        self._core.scatter(i, v.index, v.value, float(a), w)
+        self.native.scatter(i, v.index, v.value, float(a), w)
 
     def dot(self, theta: Vector, v: PartVector) -> float:
         """Return ⟨θ, v⟩ for flat scores θ, with 0 · −∞ = 0."""
@@ -197,7 +198,7 @@ class Problem:
 
     def sqnorm(self, i: int, v: PartVector) -> float:
         """Return ‖A_iᵀ v‖², features that repeat inside the example added up first."""
-        return float(self._core.sqnorm(i, v.index, v.value))
+        return float(self.native.sqnorm(i, v.index, v.value))
 
     @property
     def total_weight(self) -> float:
@@ -216,7 +217,7 @@ class Problem:
         self, i: int, w: Vector, margin: float, temperature: float
     ) -> tuple[float, PartVector]:
         """Return the loss of example i (its weight not multiplied in) and p − p_clamp."""
-        value, (index, r) = self._core.loss(i, w, float(margin), float(temperature))
+        value, (index, r) = self.native.loss(i, w, float(margin), float(temperature))
         return value, PartVector(index, r)
 
     def total_loss(
@@ -270,34 +271,57 @@ class Problem:
         n = self.n_examples
         return (rng.permutation(n) if shuffle else np.arange(n)).astype(np.int64)
 
-    def online_pass(
-        self,
-        options: dict[str, Any],
-        state: dict[str, Any],
-        order: npt.NDArray[np.int64],
-    ) -> dict[str, float]:
-        """Make one pass of an online learner over the examples.
+    def online_state(self, options: dict[str, Any], start: OnlineState | None = None) -> Any:
+        """Return what passes with these options work on; learners read weights from it.
+
+        A problem may have a state of its own, for passes of its own, with the attributes and
+        methods of :class:`~structlearn.problem.online_state.OnlineState` that are not arrays.
 
         Parameters
         ----------
         options : dict
             Of :class:`~structlearn.learners.online.Online`, as the core takes them.
-        state : dict
-            Arrays and numbers of an :class:`~structlearn.learners.online.OnlineState`, which are
-            changed in place.
+        start : OnlineState, optional
+            Where to begin, instead of at zero; it is not changed.
+        """
+        if start is None:
+            average = bool(options["average"])
+            state = OnlineState.zero(self.n_weights, average=average, dtype=self.dtype)
+        else:
+            state = start.copy()
+            if self.cone is not None:
+                state.v = self.cone.project(state.v)  # may be of another problem
+        if options["step"] in WITH_SQUARES and not len(state.squares):
+            state.squares = np.zeros(self.n_weights, state.v.dtype)
+        return state
+
+    def online_pass(
+        self, options: dict[str, Any], state: Any, order: npt.NDArray[np.int64]
+    ) -> tuple[Any, dict[str, float]]:
+        """Make one pass of an online learner over the examples.
+
+        Parameters
+        ----------
+        options : dict
+            As for :meth:`online_state`.
+        state : object
+            From :meth:`online_state`, or from the pass before; not to be used afterwards, but for
+            an OnlineState, which is not changed.
         order : array
             From :meth:`pass_order`, or the numbers of some examples.
 
         Returns
         -------
-        dict
+        state : object
+            After the pass.
+        report : dict
             What the pass was like: complete, seen, loss, updates, invalid.
         """
+        after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
+        shared = vars(after)
         cone = None if self.cone is None else self.cone.native
-        found: dict[str, float] = _core.online_pass(
-            self.native, order, {**options, "cone": cone}, state
-        )
-        return found
+        report = _core.online_pass(self.native, order, {**options, "cone": cone}, shared)
+        return after, report
 
     def progress(self) -> str:
         """Return a few words for the line that tells of an iteration; usually none."""
@@ -306,7 +330,7 @@ class Problem:
     def _total(
         self, w: Vector, margin: float, temperature: float, out: Vector | None, n_jobs: int | None
     ) -> tuple[float, float]:
-        value, complete, cost = self._core.total(
+        value, complete, cost = self.native.total(
             np.ascontiguousarray(w, dtype=np.float64),
             float(margin),
             float(temperature),

@@ -81,7 +81,7 @@ class FileTask(StoredTask, Model, Parameters):
 
     def _repr_html_(self) -> str:
         """What notebooks show: what the model is and how it was trained."""
-        from ..estimators.summary import facts_html
+        from ..models.facts import facts_html
 
         facts = self._facts() if hasattr(self, "model_") else []
         return facts_html(repr(self), facts)

@@ -11,9 +11,9 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .corpus import Corpus, Sentence, read_corpus
     from .dependency_tree import DependencyTree
+    from .formats import Format, register
+    from .frames import read_frame
     from .presets import load_templates
-    from .segment_templates import SegmentTemplates
-    from .tables import read_frame
     from .templates import FeatureTemplates
     from .trees import Tree
 
@@ -21,10 +21,11 @@ _HOMES = {
     "Corpus": "corpus",
     "Sentence": "corpus",
     "read_corpus": "corpus",
-    "read_frame": "tables",
+    "read_frame": "frames",
+    "Format": "formats",
+    "register": "formats",
     "load_templates": "presets",
     "FeatureTemplates": "templates",
-    "SegmentTemplates": "segment_templates",
     "DependencyTree": "dependency_tree",
     "Tree": "trees",
 }
@@ -33,12 +34,13 @@ __all__ = [
     "Corpus",
     "DependencyTree",
     "FeatureTemplates",
-    "SegmentTemplates",
+    "Format",
     "Sentence",
     "Tree",
     "load_templates",
     "read_corpus",
     "read_frame",
+    "register",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterable
 
 from ..exceptions import FileError, LineError
-from .codecs import CODECS
-from .corpus import NO_TEXT, is_text
 from .files import read_bytes
-from .formats import guess_format
+from .formats import FORMATS, check_format, guess_format, token_formats
 from .layouts import format_advice
 from .sources import check_source, named_file, paired
-from .trees import Tree, parse_brackets, read_tree_text
+from .tokens import NO_TEXT, is_text
+from .trees import Tree, parse_brackets
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -25,10 +24,10 @@ __all__ = [
     "placed_trees",
     "placed_trees_of",
     "read_sentences",
+    "read_tree_text",
+    "read_trees",
     "with_trees",
 ]
-
-FORMATS = ("brackets", "text", "columns", "conllu", "csv", "jsonl")
 
 
 class Place:
@@ -124,10 +123,7 @@ def read_sentences(
     format : {"brackets", "text", "columns", "conllu", "csv", "jsonl"}, optional
         Of a file; by default it is guessed from its name, else from its content.
     """
-    if format not in (None, *FORMATS):
-        raise ValueError(
-            f"a constituency parser reads the formats {', '.join(FORMATS)}, not {format!r}"
-        )
+    check_format(format, ("brackets", *token_formats()), "a constituency parser")
     if not isinstance(source, (str, os.PathLike)):
         rows = enumerate(check_source(source), 1)
         return [s for number, row in rows for s in _given_sentences(row, number, traces)]
@@ -178,6 +174,32 @@ def _bare(tree: Tree, place: Place, traces: bool) -> Sentence:
     return Sentence(kept.words, kept.tags, place)
 
 
+def read_trees(path: str | os.PathLike[str]) -> list[tuple[Tree, int]]:
+    """Read a file of bracketed trees; return each with the line it begins on.
+
+    Plain or gzip, ``-`` is standard input; trees may run over several lines. Outermost
+    nodes without a name, or named TOP, ROOT or S1, that have one child are left out.
+
+    Raises
+    ------
+    FileError
+        Names the file, the line and the sentence: brackets that do not match, nodes without
+        content, words outside of brackets.
+    """
+    return read_tree_text(os.fspath(path), read_bytes(path))
+
+
+def read_tree_text(name: str, content: bytes) -> list[tuple[Tree, int]]:
+    """Return the trees of a file's content; ``name`` is for messages."""
+    try:
+        trees: list[tuple[Tree, int]] = FORMATS["brackets"]().read(content, 0)
+    except LineError as error:
+        raise error.in_file(name) from None
+    if not trees:
+        raise FileError(name, "the file contains no sentences")
+    return trees
+
+
 def _file_trees(path: str, text: bytes) -> list[tuple[Tree, Place]]:
     found = enumerate(read_tree_text(path, text), 1)
     return [(tree, Place(number, path, line)) for number, (tree, line) in found]
@@ -205,11 +227,11 @@ def _guessed(path: str, text: bytes) -> str:
 
 
 def _token_sentences(path: str, text: bytes, format: str) -> list[Sentence]:
-    codec = CODECS[format]()
-    word, tag = (1, 4) if codec.named_as == "conllu" else (0, 1)
+    chosen = FORMATS[format]()
+    word, tag = (1, 4) if chosen.named_as == "conllu" else (0, 1)
     sentences = []
     try:
-        for number, tokens in enumerate(codec.read(text, 0), 1):
+        for number, tokens in enumerate(chosen.read(text, 0), 1):
             words = [_escaped(cells[word]) for _, cells in tokens]
             given = [cells[tag] for _, cells in tokens if len(cells) > tag and cells[tag] != "_"]
             tags = [_escaped(cell) for cell in given]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import _core
 from ..exceptions import FileError, LineError
 from .answers import cell_fault
 from .files import read_bytes, written_text
-from .formats import FORMATS, guess_format, split_heading
+from .formats import FORMATS, check_format, guess_format, token_formats
+from .tokens import add_tokens, cells_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -20,11 +20,9 @@ __all__ = [
     "CONLLU_COLUMNS",
     "Corpus",
     "Sentence",
-    "add_tokens",
     "column_names",
     "corpus_of",
     "read_corpus",
-    "split_sentence",
 ]
 
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -150,8 +148,7 @@ class Corpus(Sequence[Sentence]):
         """
         core = _core.Corpus(format)
         for number, sentence in enumerate(sentences):
-            tokens = _tokens(sentence, number)
-            add_tokens(core, tokens, number)
+            add_tokens(core, cells_of(sentence, number), number)
         return cls(core, format)
 
     @property
@@ -217,16 +214,8 @@ class Corpus(Sequence[Sentence]):
     def counts(self, name: str | int) -> dict[str, int]:
         """Return how often each string of a column is there, in the order of first occurrence."""
         index = name if isinstance(name, int) else self.find_column(name)
-        strings = self.core.strings(index)
-        cells = memoryview(self.core.cell_numbers(index)).cast("B").cast("I")
-        times = Counter(cells)
-        begin = 0
-        for i, copies in enumerate(_core.copies_of(self.weights)):
-            end = begin + self.core.length(i)
-            for number in cells[begin:end] if copies > 1 else ():
-                times[number] += copies - 1
-            begin = end
-        return {strings[number]: times[number] for number in sorted(times)}
+        pairs = zip(self.core.strings(index), self.core.counts(index), strict=True)
+        return {string: times for string, times in pairs if times}
 
     def in_iobes(self, column: int, unknown: str) -> Corpus:
         """Return a copy in which a column of chunk labels is in the scheme IOBES."""
@@ -319,78 +308,6 @@ class Corpus(Sequence[Sentence]):
             file.write(f"{text}\n".encode())
 
 
-def add_tokens(
-    core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int, lines: Sequence[int] = ()
-) -> None:
-    """Add a sentence from Python to a corpus of the core, or say what is wrong with it.
-
-    ``lines``: where the tokens come from.
-    """
-    if not tokens:
-        raise ValueError(f"sentence {number} has no tokens")
-    try:
-        core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)], lines)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sentence {number}: {_fault(tokens) or error}") from None
-
-
-def _fault(tokens: list[tuple[Any, ...]]) -> str:
-    """Return which token of a sentence has other cells than it should, and how to mend it."""
-    for t, cells in enumerate(tokens):
-        if len(cells) != len(tokens[0]):
-            return (
-                f"token {t} has {len(cells)} cells, token 0 has {len(tokens[0])}; every token has "
-                "the same columns"
-            )
-        for cell in cells:
-            if not isinstance(cell, str):
-                kind = type(cell).__name__
-                return f"its cells must be strings, and token {t} has {cell!r:.60}, a {kind}"
-            if not is_text(cell):
-                return f"token {t} has {cell!r:.60}: {NO_TEXT}"
-    return ""
-
-
-#: What a string is that :func:`is_text` refuses.
-NO_TEXT = (
-    "it holds half a character (a lone surrogate) and cannot be written to a file: decode the "
-    "text with the encoding that it was written in"
-)
-
-
-def is_text(cell: str) -> bool:
-    """Tell whether a string can be written as UTF-8: Python's may hold halves of characters."""
-    try:
-        cell.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def split_sentence(sentence: Any) -> list[Any]:
-    """Return the tokens of a sentence; those of a string are what white space separates."""
-    return sentence.split() if isinstance(sentence, str) else list(sentence)
-
-
-def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
-    """Return the tokens of a sentence from Python, each a tuple of cells."""
-    try:
-        tokens = split_sentence(sentence)
-        for t, token in enumerate(tokens):
-            if isinstance(token, (dict, set, frozenset)):  # its keys would be taken as cells
-                raise ValueError(
-                    f"sentence {number}: token {t} is {token!r:.60}, a {type(token).__name__}; a "
-                    "token is a string or a tuple of strings, such as (word, tag). The "
-                    "estimators, such as CRF, take dictionaries of features"
-                )
-        return [(t,) if isinstance(t, str) else tuple(t) for t in tokens]
-    except TypeError:
-        raise ValueError(
-            f"sentence {number} is not a list of tokens, each a string or a tuple of strings: "
-            f"{sentence!r:.60}"
-        ) from None
-
-
 def read_corpus(
     path: str | os.PathLike[str], format: str | None = None, *, header: bool = False
 ) -> Corpus:
@@ -429,28 +346,12 @@ def corpus_of(
 
     ``advice`` says what to do about running text in the place of columns.
     """
-    chosen = format or guess_format(path, text)
-    if chosen not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
-    core = _core.Corpus("conllu" if chosen == "conllu" else "columns")
+    chosen = FORMATS[check_format(format, token_formats()) or guess_format(path, text)](header)
+    core = _core.Corpus(chosen.named_as)
     try:
-        if chosen == "columns":
-            heading, text = split_heading(text, header)
-            core.set_line(heading.count(b"\n"))
-        if chosen in ("columns", "conllu"):
-            core.read(text)
-        else:
-            from .codecs import CODECS
-
-            chosen, codec = "columns", CODECS[chosen](header)
-            for number, sentence in enumerate(codec.read(text, 0)):
-                try:
-                    lines, tokens = zip(*sentence, strict=True)
-                    add_tokens(core, list(tokens), number, lines)
-                except ValueError as error:
-                    raise LineError(sentence[0][0], str(error)) from None
+        chosen.fill(core, text)
     except LineError as error:
         raise error.in_file(os.fspath(path), advice) from None
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
-    return Corpus(core, chosen, os.fspath(path))
+    return Corpus(core, chosen.named_as, os.fspath(path))

@@ -8,17 +8,19 @@ from collections.abc import Iterable, Iterator
 from .. import _core
 from ..exceptions import FileError, LineError
 from .answers import cell_fault
-from .corpus import Corpus, add_tokens, corpus_of, read_corpus, split_sentence
+from .corpus import Corpus, corpus_of, read_corpus
 from .files import read_bytes
+from .formats import check_format, sure_format, token_formats
 from .labelling import label_pieces
-from .layouts import format_advice, sure_format
+from .layouts import format_advice
 from .sources import check_source, named_file, paired
+from .tokens import add_tokens, split_sentence
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from .codec import Sentences
+    from .formats import Format, Sentences
 
 __all__ = [
     "as_conllu",
@@ -31,8 +33,6 @@ __all__ = [
     "settled_format",
     "with_trees",
 ]
-
-FORMATS = ("conllu", "columns", "text", "csv", "jsonl")
 
 
 def read_treebank(source: Any, format: str | None = None) -> Corpus:
@@ -147,11 +147,8 @@ def check_tags(corpus: Corpus) -> None:
 
 def settled_format(source: str | os.PathLike[str], text: bytes, format: str | None) -> str:
     """Return the format of a file to parse, whose first piece is given."""
-    if format is not None and format not in FORMATS:
-        raise ValueError(
-            f"a dependency parser reads the formats {', '.join(FORMATS)}, not {format!r}"
-        )
-    return format or sure_format(source, text)
+    chosen = check_format(format, token_formats(), "a dependency parser")
+    return chosen or sure_format(source, text)
 
 
 def read_words(source: Any) -> Corpus:
@@ -170,7 +167,7 @@ def read_words(source: Any) -> Corpus:
 
 def label_words(
     make_labeller: Any,
-    codec: Any,
+    written: Format,
     source: str | os.PathLike[str],
     output: Any,
     threads: int,
@@ -181,8 +178,8 @@ def label_words(
 
     Parameters
     ----------
-    codec : Codec
-        Of the file's format.
+    written : Format
+        The file's.
     read : iterable of (bytes, int)
         Pieces of the file, with the number of lines before each.
     """
@@ -190,12 +187,12 @@ def label_words(
     wrong: list[FileError] = []  # an error in the file itself, whose line is its own
 
     def columns(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
-        for text, before in codec.whole(read):
+        for text, before in written.whole(read):
             out: list[str] = []
             # As if a line came before: a first word may begin as a byte order mark does.
             begin = len(lines) + 1
             try:
-                sentences = codec.read(text, before)
+                sentences = written.read(text, before)
                 _check_words(sentences)
             except LineError as error:
                 wrong.append(error.in_file(os.fspath(source), format_advice(None)))

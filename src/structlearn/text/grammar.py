@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NoReturn
 
-from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, Attribute, Template
+from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, PLACES, Attribute, Template
 
-__all__ = ["MOST_TEMPLATES", "LineParser", "parse_line"]
+__all__ = ["has_places", "parse_line"]
 
 _MARKS = {"first": "first", "last": "last", "bias": "constant"}
-MOST_TEMPLATES = 65535
+_MOST_TEMPLATES = 65535
 _PIECES = re.compile(
     r"""\s*(?:
         (?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -26,15 +26,26 @@ _PIECES = re.compile(
 )
 
 
-def parse_line(line: str) -> list[Template]:
+_PLACE = re.compile(rf"^[^#\n]*\b(?:{'|'.join(PLACES)})\s*\(|^\s*length\b", re.MULTILINE)
+
+#: A place in a segment, or nothing; an attribute; the offset from there.
+Placed = tuple[str, Attribute, int]
+
+
+def has_places(text: str) -> bool:
+    """Whether lines of templates are about segments."""
+    return _PLACE.search(text) is not None
+
+
+def parse_line(line: str, of_segments: bool = False) -> list[Template]:
     """Return the templates of one line; ranges make several. ValueError says what is wrong."""
     try:
-        return LineParser(line).templates()
+        return _LineParser(line).templates(of_segments)
     except RecursionError:
         raise ValueError("functions are nested too deeply") from None
 
 
-class LineParser:
+class _LineParser:
     """Reads one line of templates."""
 
     def __init__(self, line: str) -> None:
@@ -83,20 +94,51 @@ class LineParser:
             raise ValueError(f"the range {first}..{last} is too long")
         return list(range(first, last + 1))
 
-    def templates(self) -> list[Template]:
+    def templates(self, of_segments: bool) -> list[Template]:
         transition = False
-        if len(self.tokens) > 1 and self.peek() == "transition" and self.tokens[1][1] == ":":
+        if not of_segments and [token[1] for token in self.tokens[:2]] == ["transition", ":"]:
             transition, self.at = True, 2
-        parts: list[list[tuple[Attribute, int]]] = []
+        parts: list[list[Placed]] = []
         while self.at < len(self.tokens):
-            parts.append(self.part())
+            parts.append(
+                self.placed() if of_segments else [("", *attribute) for attribute in self.part()]
+            )
         if not parts:
-            self.fail("a column or a function")
+            self.fail("a place such as begin(...)" if of_segments else "a column or a function")
         if len(parts) > MOST_LENGTH:
             raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
-        if prod(map(len, parts)) > MOST_TEMPLATES:
-            raise ValueError(f"the line expands to more than {MOST_TEMPLATES:,} templates")
-        return [Template(atoms, transition) for atoms in itertools.product(*parts)]
+        if prod(map(len, parts)) > _MOST_TEMPLATES:
+            raise ValueError(f"the line expands to more than {_MOST_TEMPLATES:,} templates")
+        return [
+            Template(
+                tuple((attribute, offset) for _, attribute, offset in atoms),
+                transition,
+                places=tuple(place for place, _, _ in atoms) if of_segments else (),
+            )
+            for atoms in itertools.product(*parts)
+        ]
+
+    def placed(self) -> list[Placed]:
+        name = self.take("name", "a place such as begin(...)")
+        if name in ("length", "bias") and self.peek() != "(":
+            return [("length" if name == "length" else "begin", Attribute("constant"), 0)]
+        if name not in PLACES or self.peek() != "(":
+            raise ValueError(
+                f"{name!r} needs a place in the segment: {'(), '.join(PLACES)}(), or length; "
+                "without places, templates are for a Tagger"
+            )
+        place, shift = PLACES[name]
+        self.sign("(")
+        inner = self.part()
+        self.sign(")")
+        for attribute, offset in inner:
+            if attribute.kind == "vector":
+                raise ValueError("vector() gives numbers, which segments do not take")
+            if abs(offset + shift) > MOST_OFFSET:
+                raise ValueError(f"an offset beyond {MOST_OFFSET}")
+            if place == "whole" and offset:
+                raise ValueError("whole() is about the tokens inside: no offsets")
+        return [(place, attribute, offset + shift) for attribute, offset in inner]
 
     def part(self) -> list[tuple[Attribute, int]]:
         name = self.take("name", "a column or a function")
@@ -113,8 +155,8 @@ class LineParser:
         inner = self.part()
         arguments = self.arguments(name)
         self.sign(")")
-        if len(inner) * len(arguments) > MOST_TEMPLATES:
-            raise ValueError(f"the line expands to more than {MOST_TEMPLATES:,} templates")
+        if len(inner) * len(arguments) > _MOST_TEMPLATES:
+            raise ValueError(f"the line expands to more than {_MOST_TEMPLATES:,} templates")
         made = []
         for attribute, offset in inner:
             for argument in arguments:
@@ -133,11 +175,8 @@ class LineParser:
 
     def arguments(self, name: str) -> Sequence[Any]:
         takes = FUNCTIONS.get(name)
-        if name in ("before", "begin", "inside", "whole", "end", "after"):
-            raise ValueError(
-                f"{name}() is a place in a segment: it must be the outermost function, and is "
-                "available in templates of a SegmentTagger only"
-            )
+        if name in PLACES:
+            raise ValueError(f"{name}() is a place in a segment: it must be the outermost function")
         if takes is None:
             known = sorted(f for f in FUNCTIONS if f != "emission")
             raise ValueError(f"there is no function {name!r}; functions are {', '.join(known)}")

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from .corpus import add_tokens
 from .files import pieces, written_text
 from .formats import guess_format, split_heading
 from .layouts import Layout, format_advice
+from .tokens import add_tokens
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-    from .codecs import Codec
+    from .formats import Format
 
 __all__ = ["has_labels", "label_converted", "label_pieces", "piece_size"]
 
@@ -161,7 +161,7 @@ def _headed(heading: bytes, names: Sequence[str], model: Any, separator: str | N
 def label_converted(
     model: Any,
     labeller: Any,
-    codec: Codec,
+    written: Format,
     source: str | os.PathLike[str],
     output: IO[bytes],
     names: Sequence[str],
@@ -175,10 +175,10 @@ def label_converted(
 
     Parameters
     ----------
-    labeller : _core.Labeller or _core.SegmentLabeller
+    labeller : _core.Labeller
         Of files of the model's format.
-    codec : Codec
-        Of the file's.
+    written : Format
+        The file's, made ready to write labels.
     names : sequence of str
         What is added to a token: the label, and what else was asked for.
     known : bool
@@ -190,16 +190,16 @@ def label_converted(
     """
     layout: Layout | None = None
     size, n_read = _size_of(source), 0
-    for text, line in codec.whole(read):
+    for text, line in written.whole(read):
         n_read += len(text)
         corpus = _core.Corpus(model.format)
         try:
-            for number, sentence in enumerate(codec.read(text, line)):
+            for number, sentence in enumerate(written.read(text, line)):
                 if layout is None:
                     (at, cells), *_ = sentence
-                    layout = _laid_out(model, codec, len(cells), at)
+                    layout = _laid_out(model, written, len(cells), at)
                     old = layout.target
-                    replaced = codec.replaces and old is not None and cells[old] != "_"
+                    replaced = written.replaces and old is not None and cells[old] != "_"
                     if notice is not None and replaced:
                         notice()
                 lines, tokens = zip(*sentence, strict=True)
@@ -212,15 +212,15 @@ def label_converted(
         except LineError as error:
             raise error.in_file(os.fspath(source), format_advice(model)) from None
         # A label of several parts is added as a whole.
-        output.write(codec.write(answers, names, None if model.further else layout.target))
+        output.write(written.write(answers, names, None if model.further else layout.target))
         _tell(progress, labeller.n_tokens, n_read, size)
     if layout is None:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)
 
 
-def _laid_out(model: Any, codec: Codec, n_given: int, line: int) -> Layout:
+def _laid_out(model: Any, written: Format, n_given: int, line: int) -> Layout:
     try:
-        return Layout(model, codec.named_as, n_given)
+        return Layout(model, written.named_as, n_given)
     except ValueError as error:
         raise LineError(line, str(error)) from None

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ..exceptions import FileError
 from .corpus import Corpus, column_names, find_column
-from .formats import FORMATS, guess_format
+from .formats import check_format, guess_format, sure_format, token_formats
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Layout", "as_trained", "format_advice", "has_place", "input_format", "sure_format"]
+__all__ = ["Layout", "as_trained", "format_advice", "has_place", "input_format"]
 
 #: Names of column files, by those of CoNLL-U for the same.
 _SAME = {"form": "word", "upos": "pos"}
@@ -123,68 +122,6 @@ def as_trained(model: Any, corpus: Corpus) -> Corpus:
     return found
 
 
-#: Bytes of a file that tell what it is.
-_LOOKED_AT = 1 << 14
-
-
-def _lines_are(text: bytes) -> str | None:
-    """Tell running text from columns: "text", "columns", or None where nobody can be sure.
-
-    Columns are equally many on every line, and no line of text has a tab. Of lines without tabs
-    those of text have three or more lengths, none of which most lines have; in columns they have
-    one length, blank lines end sentences, and labels come again and again.
-    """
-    text = text[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"").lstrip()
-    lines = (text if len(text) < _LOOKED_AT - 3 else text[: text.rfind(b"\n")]).splitlines()
-    if text[:1] in b"([{<":
-        return None  # brackets, JSON or XML: neither of both
-    if b"\t" in text:
-        rows = [line.rstrip().split(b"\t") for line in lines if line.strip()]
-        whole = all(len(cell.split()) == 1 for row in rows for cell in row)
-        even = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
-        numbered = all(row[0].isdigit() for row in rows)
-        return "columns" if whole and even and not numbered else None
-    rows = [line.split() for line in lines if line.strip()]
-    lengths = [len(row) for row in rows]
-    if len(set(lengths)) > 2 and 2 * max(map(lengths.count, set(lengths))) <= len(lengths):
-        return "text"
-    again = 2 * len({row[-1] for row in rows}) <= len(rows)
-    if set(lengths) == {max(lengths, default=0)} - {0, 1} and len(rows) >= 10 and again:
-        return "columns" if b"\n\n" in text.strip() else None
-    return None
-
-
-def sure_format(
-    source: str | os.PathLike[str], text: bytes, reads: Sequence[str] = ("word",)
-) -> str:
-    """Return the format of a file of words, whose first piece is given; a guess is a sure one.
-
-    Raises ``FileError`` where nobody can know: several words on a line are a sentence, or the
-    columns of one word. ``reads`` names the columns that are needed.
-    """
-    guess = guess_format(source, text)
-    if guess != "columns":
-        return guess
-    sure = _lines_are(text)
-    if sure is not None and (sure == "columns" or len(reads) == 1):
-        return sure
-    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        words = line.split()
-        if len(words) > 1 and not line.startswith(b"#"):
-            if words[0] == b"1" and line.count(b"\t") > 5:
-                return "conllu"  # whoever reads it says what is wrong with it
-            told = "use --format text if each line is a sentence, --format columns if the first "
-            told += "column holds the words"
-            if len(reads) > 1:
-                told = f"use --format columns if its columns are {', '.join(reads)}"
-            raise FileError(
-                os.fspath(source), f"it has {len(words)} columns and is not CoNLL-U: {told}", number
-            )
-        if words:
-            break
-    return "columns"
-
-
 def input_format(
     model: Any, source: str | os.PathLike[str], text: bytes, format: str | None = None
 ) -> str:
@@ -192,16 +129,12 @@ def input_format(
 
     Numbers of columns tell a model that was trained on columns what is a column file.
     """
-    if format is not None:
-        if format not in FORMATS:
-            raise ValueError(f"a tagger reads the formats {', '.join(FORMATS)}, not {format!r}")
-        return format
+    if check_format(format, token_formats(), "a tagger") is not None:
+        return str(format)
     reads = columns_read(model)
     if model.format == "conllu":
         return sure_format(source, text, reads)
-    guess = guess_format(source, text)
-    running = guess == "columns" and len(reads) == 1 and _lines_are(text) == "text"
-    return "text" if running else guess
+    return guess_format(source, text, *(["text"] if len(reads) == 1 else []))
 
 
 def columns_read(model: Any) -> list[str]:

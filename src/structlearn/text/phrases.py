@@ -51,7 +51,7 @@ class Phrases:
     """
 
     def __init__(self, templates: FeatureTemplates) -> None:
-        self._templates = {getattr(t, "name", "") or t.text(): t for t in templates.templates}
+        self._templates = {t.name or t.text(): t for t in templates.templates}
 
     def __call__(self, name: str) -> str:
         """Return a name in words; one that no template has is returned as it is."""
@@ -68,7 +68,7 @@ class Phrases:
             return f"the {_COLUMNS[column]} is {_quoted(word)}" if known else name
         atoms = template.atoms
         values = [value] if len(atoms) == 1 else [_plain(v) for v in _cut(value, " ")]
-        places = getattr(template, "places", ("",) * len(atoms))
+        places = template.places or ("",) * len(atoms)
         if len(values) != len(atoms):  # a value has blanks, and cannot be told from the others
             return f"{template.text()} is {_quoted(value)}" if value else template.text()
         parts = [
@@ -76,9 +76,7 @@ class Phrases:
             for (attribute, offset), place, one in zip(atoms, places, values, strict=True)
         ]
         phrase = " and ".join(parts)
-        return (
-            f"pair of labels where {phrase}" if getattr(template, "transition", False) else phrase
-        )
+        return f"pair of labels where {phrase}" if template.transition else phrase
 
     def _found(self, name: str) -> tuple[Any, str]:
         """Return the template of a feature and its value."""

@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Sequence
 
 from ..exceptions import FileError
-from .corpus import Corpus, corpus_of, split_sentence
+from .corpus import Corpus, corpus_of
 from .files import read_bytes
+from .tokens import split_sentence
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

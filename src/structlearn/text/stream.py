@@ -8,7 +8,7 @@ from .. import _core
 from ..exceptions import FileError, LineError
 from .corpus import Corpus
 from .files import pieces
-from .formats import guess_format
+from .formats import FORMATS, guess_format
 from .sources import LABELLED
 
 __all__ = ["CorpusStream"]
@@ -27,7 +27,7 @@ class CorpusStream:
         self.path = path
         first = next(pieces(path, 1 << 16), None)
         self.format = format or guess_format(path, first[0] if first else b"")
-        if self.format not in ("columns", "conllu"):
+        if not FORMATS[self.format].native:
             raise FileError(path, f"streams are columns or CoNLL-U, and this is {self.format}")
         self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
 

@@ -1,4 +1,4 @@
-"""Feature templates: a small language for what a tagger looks at.
+"""Feature templates: a small language for what a tagger of tokens or segments looks at.
 
 One template per line; ``#`` begins a comment. A template joins attributes of tokens at offsets;
 every combination of values that it has in training is a feature::
@@ -27,6 +27,22 @@ Columns go by their names: ``word``, ``pos``, ``chunk``, ``c4``, … in a column
 a line ``ends: marked`` came before. ``seen(…, types)`` goes by the types of chunk labels, without
 B- and I-. Files of CRF++ templates are read too (:mod:`structlearn.text.crfpp`); there the ends are
 marked.
+
+Templates of segments, for a :class:`~structlearn.tasks.SegmentTagger`, have places: everything
+stands inside one of ::
+
+    before(word)              the token before the segment
+    begin(lower(word))        its first token; begin(word[1]) is the second
+    end(suffix(word, 3))      its last token
+    after(word)               the token after it
+    inside(shape(word))       a feature for each token inside, one as good as another
+    inside(word[-1])          the same with the token before each
+    whole(lower(word))        the values of all its tokens, in order, as one
+    length                    how many tokens it has
+    bias                      a constant
+
+Places side by side are joined: ``before(word) begin(pos)``. Several ``inside(...)`` in one template
+are about one and the same token.
 """
 
 from __future__ import annotations
@@ -65,6 +81,16 @@ FUNCTIONS = {
 }
 MOST_LENGTH = 100
 MOST_OFFSET = 1000
+#: Name of a place in a segment -> where it is counted from, and how far from there it is.
+PLACES = {
+    "before": ("begin", -1),
+    "begin": ("begin", 0),
+    "inside": ("inside", 0),
+    "whole": ("whole", 0),
+    "end": ("end", 0),
+    "after": ("end", 1),
+}
+_COUNTED_FROM = ("begin", "inside", "whole", "end", "length")
 
 
 class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", ()))):
@@ -107,7 +133,9 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
         return text
 
 
-class Template(namedtuple("Template", "atoms transition marked name", defaults=(False, False, ""))):
+class Template(
+    namedtuple("Template", "atoms transition marked name places", defaults=(False, False, "", ()))
+):
     """Attributes at offsets, joined.
 
     Attributes
@@ -119,6 +147,8 @@ class Template(namedtuple("Template", "atoms transition marked name", defaults=(
         Beyond the ends of the sentence there are values of their own (CRF++).
     name : str
         What features of the template are called; by default its text.
+    places : tuple of {"begin", "inside", "whole", "end", "length"}
+        Of segments: where the offset of each attribute is counted from.
     """
 
     __slots__ = ()
@@ -126,9 +156,15 @@ class Template(namedtuple("Template", "atoms transition marked name", defaults=(
     transition: bool
     marked: bool
     name: str
+    places: tuple[str, ...]
 
     def text(self) -> str:
         """Return the line that stands for the template."""
+        if self.places:
+            return " ".join(
+                place if place == "length" else f"{place}({attribute.text(offset)})"
+                for place, (attribute, offset) in zip(self.places, self.atoms, strict=True)
+            )
         line = " ".join(attribute.text(offset) for attribute, offset in self.atoms)
         return f"transition: {line}" if self.transition else line
 
@@ -174,11 +210,12 @@ class FeatureTemplates:
     ) -> FeatureTemplates:
         """Read templates, ours or CRF++'s; files they name are looked for in ``folder``."""
         from .crfpp import is_crfpp, parse_crfpp
+        from .grammar import has_places, parse_line
 
         if is_crfpp(text):
             return cls(parse_crfpp(text, name), functions=functions)
         templates: list[Template] = []
-        marked = False
+        marked, of_segments = False, has_places(text)
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
@@ -186,18 +223,13 @@ class FeatureTemplates:
                 if line.split("#")[0].split() in (["ends:", "marked"], ["ends:", "left", "out"]):
                     marked = "marked" in line
                     continue
-                templates.extend(t._replace(marked=marked) for t in cls._parse_line(line))
+                read = parse_line(line, of_segments)
+                templates.extend(t._replace(marked=marked) for t in read)
             except ValueError as error:
                 raise FileError(name, str(error), number) from None
         made = cls(templates, functions=functions)
         made._read_files(folder)
         return made
-
-    @staticmethod
-    def _parse_line(line: str) -> list[Any]:
-        from .grammar import parse_line
-
-        return list(parse_line(line))
 
     @classmethod
     def load(
@@ -233,6 +265,11 @@ class FeatureTemplates:
                 else:
                     self.vectors.setdefault(_resource(attribute), read_vectors(path))
 
+    @property
+    def of_segments(self) -> bool:
+        """Whether they are about segments, not about tokens."""
+        return any(t.places for t in self.templates)
+
     def columns(self) -> list[str]:
         """Return the names of the columns that the templates read, in order of appearance."""
         names = [a.column for t in self.templates for a, _ in t.atoms if a.column]
@@ -242,14 +279,14 @@ class FeatureTemplates:
         """Return the native form, for files of a format and number of columns."""
         numbers: dict[Attribute, int] = {}
         specs: list[dict[str, Any]] = []
-        lines: list[tuple[str, list[tuple[int, int]], bool, bool]] = []
+        lines: list[tuple[str, list[tuple[int, int, str]], bool, bool]] = []
         for template in self.templates:
             atoms = []
-            for attribute, offset in template.atoms:
+            for (attribute, offset), place in _placed(template):
                 if attribute not in numbers:
                     numbers[attribute] = len(specs)
                     specs.append(self._specification(attribute, format, n_columns))
-                atoms.append((numbers[attribute], offset))
+                atoms.append((numbers[attribute], offset, place))
             lines.append(
                 (template.name or template.text(), atoms, template.marked, template.transition)
             )
@@ -317,7 +354,10 @@ class FeatureTemplates:
     def to_json(self) -> list[Any]:
         """Return the templates as plain data; :meth:`from_json` reads it."""
         return [
-            [[[*a, offset] for a, offset in t.atoms], t.transition, t.marked, t.name]
+            [
+                [[*a, offset, place][: 5 if place else 4] for (a, offset), place in _placed(t)],
+                *t[1:4],
+            ]
             for t in self.templates
         ]
 
@@ -326,14 +366,26 @@ class FeatureTemplates:
         """Read what :meth:`to_json` gave; the resources have to be put in by whoever has them."""
         templates = []
         for atoms, transition, marked, name in data:
-            read = []
+            read, places = [], []
             if len(atoms) > MOST_LENGTH:
                 raise ValueError(f"a template of {len(atoms)} attributes")
-            for kind, column, functions, offset in atoms:
+            for kind, column, functions, offset, *at in atoms:
+                (place,) = at or ("",)
                 steps = tuple((function, argument) for function, argument in functions)
                 _check_attribute(kind, column, steps, offset)
+                if place and (place not in _COUNTED_FROM or (place == "whole" and offset)):
+                    raise ValueError(f"an invalid template: {place} {column}")
                 read.append((Attribute(kind, column, steps), offset))
-            templates.append(Template(tuple(read), bool(transition), bool(marked), str(name)))
+                places.append(place)
+            templates.append(
+                Template(
+                    tuple(read),
+                    bool(transition),
+                    bool(marked),
+                    str(name),
+                    tuple(places) if any(places) else (),
+                )
+            )
         return cls(templates)
 
     def copy(self) -> FeatureTemplates:
@@ -352,6 +404,11 @@ class FeatureTemplates:
 
     def __repr__(self) -> str:
         return f"<FeatureTemplates: {len(self)} templates>"
+
+
+def _placed(template: Template) -> zip[tuple[tuple[Attribute, int], str]]:
+    """Return the attributes of a template at their offsets, and the places of those."""
+    return zip(template.atoms, template.places or ("",) * len(template.atoms), strict=True)
 
 
 def _resource(attribute: Attribute) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import bisect
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-from ..exceptions import FileError
-from .files import read_bytes
+from ..exceptions import LineError
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -18,8 +16,7 @@ __all__ = [
     "Tree",
     "bracket_fault",
     "parse_brackets",
-    "read_tree_text",
-    "read_trees",
+    "scan_brackets",
     "tree_from_spans",
 ]
 
@@ -232,43 +229,20 @@ def tree_from_spans(
     return root
 
 
-def read_trees(path: str | os.PathLike[str]) -> list[tuple[Tree, int]]:
-    """Read a file of bracketed trees; return each with the line it begins on.
-
-    Plain or gzip, ``-`` is standard input; trees may run over several lines. Outermost
-    nodes without a name, or named TOP, ROOT or S1, that have one child are left out.
-
-    Raises
-    ------
-    FileError
-        Names the file, the line and the sentence: brackets that do not match, nodes without
-        content, words outside of brackets.
-    """
-    return read_tree_text(os.fspath(path), read_bytes(path))
-
-
-def read_tree_text(name: str, content: bytes) -> list[tuple[Tree, int]]:
-    """Return the trees of a file's content; ``name`` is for messages."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileError(name, f"it is not UTF-8: {error.reason} at byte {error.start}") from None
-    trees = list(_scan(text, lambda reason, line: FileError(name, reason, line)))
-    if not trees:
-        raise FileError(name, "the file contains no sentences")
-    return trees
-
-
 def parse_brackets(text: str) -> list[Tree]:
-    """Return the trees of a string; ``ValueError`` says where it is wrong."""
-    return [tree for tree, _ in _scan(text, lambda why, line: ValueError(f"line {line}: {why}"))]
+    """Return the trees of a string; ``LineError`` says where it is wrong."""
+    return [tree for tree, _ in scan_brackets(text)]
 
 
-def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[Tree, int]]:
+def scan_brackets(text: str) -> Iterator[tuple[Tree, int]]:
+    """Yield the trees of a text, each with the line that it begins on; a mistake: ``LineError``."""
     line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def line(at: int) -> int:
         return bisect.bisect_right(line_starts, at)
+
+    def error(reason: str, at: int) -> LineError:
+        return LineError(line(at), f"sentence {sentence}{reason}")
 
     # Open nodes: [label, children, word, where]
     stack: list[list[Any]] = []
@@ -279,28 +253,23 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
         if token == "(":
             if stack and stack[-1][2] is not None:
                 raise error(
-                    f"sentence {sentence}: the word {stack[-1][2]!r} is next to a constituent",
-                    line(at),
+                    f": the word {stack[-1][2]!r} is next to a constituent",
+                    at,
                 )
             stack.append(["", [], None, at])
             if len(stack) > _MOST_DEPTH:
                 raise error(
-                    f"sentence {sentence}: more than {_MOST_DEPTH} nodes inside each other; is a "
-                    "bracket missing?",
-                    line(at),
+                    f": more than {_MOST_DEPTH} nodes inside each other; is a bracket missing?",
+                    at,
                 )
         elif token == ")":
             if not stack:
-                raise error(
-                    f"sentence {sentence}: a closing bracket without an opening one", line(at)
-                )
+                raise error(": a closing bracket without an opening one", at)
             label, children, word, begin = stack.pop()
             if word is None and not children:
                 raise error(
-                    f"sentence {sentence}: the node ({label}) is empty"
-                    if stack or label
-                    else f"sentence {sentence} is empty",
-                    line(begin),
+                    f": the node ({label}) is empty" if stack or label else " is empty",
+                    begin,
                 )
             node = Tree(label, children, word)
             if stack:
@@ -309,20 +278,20 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
                 node = _unwrapped(node)
                 if not node.label and all(c.word is None for c in node.children):
                     raise error(
-                        f"sentence {sentence}: {len(node.children)} trees in one pair of brackets; "
+                        f": {len(node.children)} trees in one pair of brackets; "
                         "put each in brackets of its own, or name the node that joins them",
-                        line(begin),
+                        begin,
                     )
                 yield node, line(begin)
                 sentence += 1
         elif not stack:
-            raise error(f"sentence {sentence}: {token!r} is outside of brackets", line(at))
+            raise error(f": {token!r} is outside of brackets", at)
         elif last == "(":
             stack[-1][0] = token
         elif stack[-1][1] or stack[-1][2] is not None:
             raise error(
-                f"sentence {sentence}: {token!r} is next to another word or constituent",
-                line(at),
+                f": {token!r} is next to another word or constituent",
+                at,
             )
         else:
             stack[-1][2] = token
@@ -330,9 +299,8 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
     if stack:
         begin = stack[0][3]
         raise error(
-            f"sentence {sentence}, which begins here, is not closed: {len(stack)} brackets are "
-            "still open at the end",
-            line(begin),
+            f", which begins here, is not closed: {len(stack)} brackets are still open at the end",
+            begin,
         )
 
 

@@ -237,15 +237,30 @@ def test_small_images_have_probabilities(superpixels):
     pairs = [(image, np.arange(9).reshape(3, 3) % 2 * 255) for image, _ in pairs]
     segmenter = ImageSegmenter("crf", superpixels=superpixels, void=None).fit(pairs)
     images, masks = [image for image, _ in pairs], [mask for _, mask in pairs]
-    assert segmenter.temperature_ == 1.0
-    for i, p in enumerate(segmenter.predict_marginals(images)):
+    for i, p in enumerate(segmenter.predict_marginals(images, temperature=1.0)):
         inputs = segmenter._inputs(images[i : i + 1])
         (scores,) = inputs.scores()
         expected = Exhaustive(inputs.structure).marginals(**scores)["label"]
         np.testing.assert_allclose(p, inputs.spread(0, expected), atol=1e-9)
     predicted = segmenter.predict(images)
+    segmenter.calibrate(images, masks)
+    assert segmenter.temperature_ > 0
     assert segmenter.predict_proba(images, predicted) == segmenter.predict_proba(images)
     if superpixels:
         assert (np.array(segmenter.predict_proba(images, masks)) == 0).any()
-    segmenter.calibrate(images, masks)
     assert segmenter.calibration_.n_parts == sum(map(len, segmenter.confidence(images)))
+
+
+def test_a_pseudo_likelihood_calibrates_nothing():
+    pairs = shapes(3, 2)  # too large for sums
+    segmenter = ImageSegmenter("crf", max_iter=2).fit(pairs[:2], dev=pairs[2:])
+    assert segmenter.temperature_ is None
+    assert not segmenter.calibrated_
+    with pytest.raises(CapabilityError, match="no probabilities"):
+        segmenter.confidence([image for image, _ in pairs])
+
+
+def test_a_dev_set_of_small_images_calibrates():
+    pairs = [(image[:3, :3], np.arange(9).reshape(3, 3) % 2 * 255) for image, _ in shapes(3, 2)]
+    segmenter = ImageSegmenter("crf", void=None).fit(pairs[:2], dev=pairs[2:])
+    assert segmenter.calibration_.n_parts == 9

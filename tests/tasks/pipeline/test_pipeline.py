@@ -17,11 +17,13 @@ from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.models.calibration import Calibration
 from structlearn.tasks import Pipeline
+from structlearn.tasks.pipeline.confidence import stage_calibrations
 from structlearn.tasks.pipeline.corpora import tagged_corpus
 from structlearn.tasks.pipeline.files import text_pieces
 from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text.corpus import corpus_of
-from structlearn.text.surface import raw_text
+from structlearn.text.dependency_treebank import read_treebank
+from structlearn.text.surface import raw_paragraphs, raw_text
 
 from .conformance import check_conllu
 from .small_treebank import conllu, treebank
@@ -239,6 +241,26 @@ def test_stages_that_are_not_calibrated_are_named(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "not calibrated: reliability error 0.051 on 1,000 held-out parts" in shown
     assert "calibrated on the dev set, temperature 1, reliability error 0.010" in shown
+
+
+def test_a_dev_set_calibrates_every_stage():
+    entities = [
+        [(w, f"B-{t}") for w, t in zip(s.words, s.tags, strict=True)] for s in make_treebank(60)
+    ]
+    dev = treebank(40, random_state=2)
+    nlp = make(parser={"order": 1, "hash_bits": 14, **SMALL}, tags=SMALL)
+    nlp.fit(treebank(60), dev=dev, entities=entities)
+    calibrations = stage_calibrations(nlp)
+    assert set(calibrations) == {*nlp.model_.parts} - {"splitter"}
+    assert all(calibration is not None for _, calibration in calibrations.values())
+    # Of the tokens that it finds in the dev set: how often they begin where gold tokens do.
+    texts = list(raw_paragraphs(read_treebank(dev)))
+    right = []
+    for text, sentences in texts:
+        gold = {begin for spans in sentences for begin, _ in spans}
+        right += [token.begin in gold for token in nlp(text).tokens]
+    assert calibrations["tokeniser"][1].n_parts == len(right)
+    assert calibrations["entities"][1].n_parts == sum(map(len, entities[::5]))
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -51,8 +51,10 @@ def test_predict(folder):
     assert [line.split(" ")[:3] for line in sure.stdout.splitlines() if line] == rows
     assert all(0 <= float(line.split(" ")[3]) <= 1 for line in sure.stdout.splitlines() if line)
     best = run("predict", folder / "m", folder / "bare", "--nbest", "2")
-    assert best.returncode == 1
-    assert "finds segments" in best.stderr
+    assert [line.split(" ")[:3] for line in best.stdout.splitlines() if line] == rows
+    every = run("predict", folder / "m", folder / "bare", "--marginals")
+    assert every.returncode == 1
+    assert "finds segments" in every.stderr
 
 
 def test_evaluate(folder):

@@ -8,7 +8,7 @@ from structlearn.exceptions import FileError
 from structlearn.metrics import to_iobes
 from structlearn.structures import SemiMarkov
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
+from structlearn.text import Corpus, FeatureTemplates
 from tests.tasks.segments.segment_sentences import chunked, write
 
 SENTENCES = chunked(220)
@@ -26,7 +26,7 @@ def tagger():
 )
 def test_every_learner(learner):
     C = None if learner in ("perceptron", "arow") else 10.0
-    tagger = SegmentTagger(SegmentTemplates.parse(SMALL), learner, max_iter=15, C=C)
+    tagger = SegmentTagger(FeatureTemplates.parse(SMALL), learner, max_iter=15, C=C)
     assert tagger.fit(TRAIN).evaluate(TEST)["f1"] > 0.93
 
 
@@ -78,8 +78,7 @@ def test_probabilities(tagger):
 def test_scores_are_features_times_weights(tagger):
     """What the model works out border by border, against the rows of whole segments."""
     model, corpus = tagger.model_, Corpus.from_sentences(TEST[:8])
-    features = model.templates.compile_segments("columns", 3)
-    extractor = _core.SegmentExtractor(features, corpus.core, model.max_length, False)
+    extractor = _core.Extractor(model.templates.compile("columns", 3), corpus.core)
     slots = np.frombuffer(model.arrays["segment.slots"], dtype=np.uint64).reshape(-1, 2)
     weight = np.frombuffer(model.arrays["segment.weight"], dtype=np.float32)
     outcome = np.frombuffer(model.arrays["segment.outcome"], dtype=np.uint32)
@@ -106,7 +105,7 @@ def test_scores_are_features_times_weights(tagger):
         theta = np.zeros((n, model.max_length, n_labels))
         for b in range(n):
             for e in range(b + 1, min(b + model.max_length, n) + 1):
-                for key in extractor.keys(s, b, e):
+                for _, key in extractor.named(s, b, e):
                     theta[b, e - b - 1] += table.get(key, 0.0)
         theta[:, 1:, 0] = -np.inf
         assert structure.score(found, segment=theta, **shared) == pytest.approx(
@@ -126,7 +125,7 @@ def test_a_dev_set_ends_training_and_calibrates():
     assert tagger.model_.training["passes"] == 1 + int(np.argmax(scores))
     assert tagger.evaluate(TEST)["f1"] == pytest.approx(max(scores))
     assert tagger.model_.temperature > 0
-    rarely = SegmentTagger(SegmentTemplates.parse("begin(word)"), max_iter=5).fit(TRAIN, dev=TEST)
+    rarely = SegmentTagger(FeatureTemplates.parse("begin(word)"), max_iter=5).fit(TRAIN, dev=TEST)
     gold = tagger.predict_segments(TEST)
     for fitted, least in ((tagger, 0.9), (rarely, 0.2)):
         p = [row.get(x, 0.0) for row, g in zip(fitted.predict_marginals(TEST), gold, strict=True)
@@ -154,7 +153,7 @@ def test_without_tags():
 
 def test_the_target_is_any_column():
     turned = [[(k, p, w) for w, p, k in s] for s in TRAIN]
-    templates = SegmentTemplates.parse(SMALL.replace("word", "c3"))
+    templates = FeatureTemplates.parse(SMALL.replace("word", "c3"))
     tagger = SegmentTagger(templates, target=1, max_iter=4).fit(turned)
     assert tagger.evaluate([[(k, p, w) for w, p, k in s] for s in TEST])["f1"] > 0.9
     with pytest.raises(FileError, match="which is the target"):
@@ -162,7 +161,7 @@ def test_the_target_is_any_column():
 
 
 def test_functions_of_your_own(tmp_path):
-    templates = SegmentTemplates.parse('begin(call(word, "last"))\ninside(match(word, /s$/))\nbias')
+    templates = FeatureTemplates.parse('begin(call(word, "last"))\ninside(match(word, /s$/))\nbias')
     last = {"last": lambda s: s[-1]}
     tagger = SegmentTagger(templates, functions=last, max_iter=2).fit(TRAIN)
     tagger.save(tmp_path / "m")
@@ -186,7 +185,7 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ValueError, match="preset 'ner' is for a Tagger"):
         SegmentTagger("ner").fit(TRAIN)
     with pytest.raises(ValueError, match="SegmentTagger"):
-        Tagger(SegmentTemplates.parse(SMALL)).fit(TRAIN)
+        Tagger(FeatureTemplates.parse(SMALL)).fit(TRAIN)
     with pytest.raises(ValueError, match="SegmentTagger"):
         Tagger("segments").fit(TRAIN)
     with pytest.raises(FileError, match=r"labels of chunks.*is not one"):
@@ -234,7 +233,14 @@ def test_labelling_files(tagger, tmp_path):
     tagger.label_file(gold, filled, confidence=True)
     p = [float(line.split(" ")[3]) for line in filled.read_text("utf-8").splitlines() if line]
     assert 0.0 <= min(p) <= max(p) <= 1.0
-    for refused in ({"nbest": 2}, {"marginals": True}, {"known": True}):
+    tagger.label_file(gold, filled, nbest=3)
+    rows = [line.split(" ")[2:] for line in filled.read_text("utf-8").splitlines() if line]
+    expected = []
+    for sentence, best in zip(TEST, tagger.predict_kbest(TEST, 3), strict=True):
+        columns = [labels for _, labels in best] + [["-"] * len(sentence)] * (3 - len(best))
+        expected += map(list, zip(*columns, strict=True))
+    assert rows == expected
+    for refused in ({"marginals": True}, {"known": True}):
         with pytest.raises(ValueError, match="finds segments"):
             tagger.label_file(gold, filled, **refused)
     write(tmp_path / "narrow", TEST, columns=1)
@@ -268,7 +274,7 @@ def test_conllu(tmp_path):
 
 
 def test_reports_of_two_models(tagger):
-    other = SegmentTagger(SegmentTemplates.parse("begin(word)"), max_iter=2).fit(TRAIN)
+    other = SegmentTagger(FeatureTemplates.parse("begin(word)"), max_iter=2).fit(TRAIN)
     text = tagger.report(TEST, confusions=3, against=other)
     assert "FB1" in text
     assert len(text.splitlines()) > len(tagger.report(TEST).splitlines()) + 3
@@ -276,7 +282,7 @@ def test_reports_of_two_models(tagger):
 
 def test_a_file_with_some_of_the_columns_is_refused(tmp_path):
     turned = [[(w, k, p) for w, p, k in s] for s in TRAIN[:40]]
-    templates = SegmentTemplates.parse("begin(word)\nlength")
+    templates = FeatureTemplates.parse("begin(word)\nlength")
     tagger = SegmentTagger(templates, target=2, max_iter=1).fit(turned)
     write(tmp_path / "two", turned, columns=2)
     with pytest.raises(FileError, match="two, line 1: 2 columns, where the model was trained on 3"):

@@ -82,7 +82,7 @@ nb::list features_of(const PyModel& self, const Corpus& corpus, std::size_t sent
 }
 
 struct PyLabeller {
-  std::shared_ptr<PyModel> model;
+  std::shared_ptr<PyLabelModel> model;
   Format format = Format::kColumns;
   LabelOptions options;
   std::unique_ptr<PieceLabeller<Labeller>> pieces;
@@ -91,7 +91,8 @@ struct PyLabeller {
 }  // namespace
 
 void bind_tagger_model(nb::module_& m) {
-  nb::class_<PyModel>(m, "TaggerModel")
+  nb::class_<PyLabelModel>(m, "LabelModel");
+  nb::class_<PyModel, PyLabelModel>(m, "TaggerModel")
       .def(nb::init<std::shared_ptr<FeatureSet>, std::vector<std::string>,
                     const std::vector<std::string>&, std::size_t, bool, nb::dict, std::size_t>(),
            nb::arg("features"), nb::arg("labels"), nb::arg("shown"), nb::arg("order"),
@@ -145,7 +146,7 @@ void bind_tagger_model(nb::module_& m) {
       nb::class_<PyLabeller>(m, "Labeller")
           .def(
               "__init__",
-              [](PyLabeller* self, std::shared_ptr<PyModel> model, const std::string& format,
+              [](PyLabeller* self, std::shared_ptr<PyLabelModel> model, const std::string& format,
                  std::vector<std::size_t> targets, std::size_t columns, std::size_t nbest,
                  bool confidence, bool marginals, bool known, double temperature,
                  const std::vector<double>& certainty, std::string unknown, char lone) {
@@ -158,8 +159,10 @@ void bind_tagger_model(nb::module_& m) {
                                  marginals,          known,   temperature, Confidence(certainty),
                                  std::move(unknown), lone};
                 self->pieces = std::make_unique<PieceLabeller<Labeller>>([self] {
-                  return std::make_unique<Labeller>(*self->model->model, self->model->names,
-                                                    self->format, self->options);
+                  const PyLabelModel& model = *self->model;
+                  return std::make_unique<Labeller>(
+                      *model.features, [&model](const Corpus& c) { return model.reader(c); },
+                      model.names, self->format, self->options);
                 });
               },
               nb::arg("model"), nb::arg("format"), nb::arg("targets"), nb::arg("columns"),

@@ -80,9 +80,9 @@ nb::tuple feature_names(const Vocabulary& vocabulary, Extractor& extractor, bool
     for (auto f = begin; f != stop; ++f) {
       const Sighting& s = sightings[*f];
       const bool here = s.sentence >= first && s.sentence - first < sentences;
-      found.emplace_back(keys[*f],
-                         here ? extractor.name(s.sentence - first, s.position, s.origin, keys[*f])
-                              : std::string());
+      found.emplace_back(keys[*f], here ? extractor.name(s.sentence - first, s.position, s.origin,
+                                                         keys[*f], s.length)
+                                        : std::string());
     }
     std::sort(found.begin(), found.end());
     std::size_t size = 0;
@@ -122,6 +122,24 @@ void bind_tagger_training(nb::module_& m) {
             v.add(e, c, 0, c.sentences(), rows);
           },
           nb::arg("extractor"), nb::arg("corpus"), nb::arg("rows").none())
+      .def(
+          "add_segments",
+          [](Vocabulary& v, Extractor& e, const Corpus& c, std::size_t max_length,
+             Input<std::int32_t, nb::ndim<1>> marks) {
+            if (marks.size() != c.tokens()) throw std::invalid_argument("a mark a token");
+            nb::gil_scoped_release release;
+            v.add_segments(e, c, max_length, {marks.data(), marks.size()});
+          },
+          nb::arg("extractor"), nb::arg("corpus"), nb::arg("max_length"), nb::arg("marks"))
+      .def(
+          "segment_rows",
+          [](const Vocabulary& v, Extractor& e, const Corpus& c, std::size_t max_length) {
+            auto rows = std::make_unique<TokenRows>();
+            nb::gil_scoped_release release;
+            v.segment_rows(e, c, max_length, *rows);
+            return rows;
+          },
+          nb::arg("extractor"), nb::arg("corpus"), nb::arg("max_length"))
       .def(
           "freeze",
           [](Vocabulary& v, std::size_t min_count, std::size_t fill, TokenRows* rows) {
@@ -271,6 +289,7 @@ void bind_tagger_training(nb::module_& m) {
             return to_numpy(std::move(w));
           },
           nb::arg("average"))
+      .def_prop_ro("steps", [](const PyPerceptron& self) { return self.learner->steps(); })
       .def("save",
            [](const PyPerceptron& self) {
              std::vector<std::int32_t> v(self.learner->weights());
@@ -286,6 +305,22 @@ void bind_tagger_training(nb::module_& m) {
             self.learner->load({v.data(), v.size()}, {behind.data(), behind.size()}, steps);
           },
           nb::arg("v"), nb::arg("behind"), nb::arg("steps"));
+
+  m.def(
+      "sum_counts",
+      [](const std::vector<std::pair<nb::bytes, nb::bytes>>& parts) {
+        // How often features occur in all parts, in the order of first occurrence.
+        FeatureIndex index;
+        for (const auto& [keys, times] : parts) {
+          const Bytes k(keys), t(times);
+          const auto key = k.as<std::uint64_t>("keys");
+          const auto often = t.as<std::uint32_t>("times");
+          if (key.size() != often.size()) throw std::invalid_argument("keys without counts");
+          for (std::size_t f = 0; f < key.size(); ++f) index.add(key[f], often[f]);
+        }
+        return nb::make_tuple(to_bytes(index.keys()), to_bytes(index.counts()));
+      },
+      nb::arg("parts"));
 
   m.def(
       "pack_weights",

@@ -7,31 +7,32 @@
 
 #include "models/queries.hpp"
 #include "tasks/segments/segment_model.hpp"
+#include "tasks/tagging/labeller.hpp"
 #include "tests/check.hpp"
+#include "text/vocabulary.hpp"
 
 namespace test {
 
 namespace text = structlearn::text;
 
-inline std::shared_ptr<const text::SegmentFeatures> segment_features() {
-  using Place = text::SegmentAtom::Place;
+inline std::shared_ptr<const text::FeatureSet> segment_features() {
+  using text::Place;
   text::Attribute word, several;
   word.column = several.column = 0;
   several.multiple = true;
   several.function = [](std::string_view s, std::vector<std::string>& out) {
     for (const char c : s) out.emplace_back(1, c);
   };
-  auto attributes = std::make_shared<text::FeatureSet>(std::vector<text::Attribute>{word, several},
-                                                       std::vector<text::Template>{});
-  std::vector<text::SegmentTemplate> templates{
-      {"before", {{Place::kBegin, 0, -1}}, true},
-      {"begin", {{Place::kBegin, 0, 0}}, false},
-      {"letters", {{Place::kInside, 1, 0}}, false},
-      {"end after", {{Place::kEnd, 0, 0}, {Place::kEnd, 0, 1}}, false},
-      {"whole", {{Place::kWhole, 0, 0}}, false},
-      {"length", {{Place::kLength, 0, 0}, {Place::kInside, 1, 1}}, false},
-  };
-  return std::make_shared<text::SegmentFeatures>(attributes, std::move(templates));
+  return std::make_shared<text::FeatureSet>(
+      std::vector<text::Attribute>{word, several},
+      std::vector<text::Template>{
+          {"before", {{0, -1, Place::kBegin}}, true},
+          {"begin", {{0, 0, Place::kBegin}}},
+          {"letters", {{1, 0, Place::kInside}}},
+          {"end after", {{0, 0, Place::kEnd}, {0, 1, Place::kEnd}}},
+          {"whole", {{0, 0, Place::kWhole}}},
+          {"length", {{0, 0, Place::kLength}, {1, 1, Place::kInside}}},
+      });
 }
 
 inline void test_segment_texts() {
@@ -39,22 +40,31 @@ inline void test_segment_texts() {
   const auto features = segment_features();
   text::Corpus corpus(text::Format::kColumns);
   corpus.read("ab x\nc x\nab x\n\nab x\n\n");
-  text::SegmentExtractor extractor(features, corpus, 3);
+  text::Extractor extractor(features, corpus);
   extractor.update();
   text::SegmentKeys keys;
-  extractor.keys(0, keys);
-  CHECK(keys.begin.end.size() == 3 && keys.both.end.size() == 9);
+  extractor.segment_keys(0, 3, keys);
+  CHECK(keys.begin.end.size() == 3 && keys.own.end.size() == 9);
   // before and begin; letters of each token; end and after, not at the end of the sentence.
   CHECK(keys.begin.key.size() == 6 && keys.inside.key.size() == 5 && keys.end.key.size() == 2);
   CHECK(keys.begin.key[1] == keys.begin.key[5] && keys.begin.key[0] != keys.begin.key[2]);
   // The segment [0, 2): the words as one, and the letters of the tokens after each with the length.
   CHECK(extractor.named(0, 0, 2).size() == 1 + 1 + 3 + 1 + 1 + 3);
 
-  text::SegmentVocabulary vocabulary;
-  vocabulary.add(extractor, corpus, {1, 0, 1, 1});
-  text::SegmentRows rows;
-  vocabulary.rows(extractor, corpus, rows);
-  CHECK(rows.site.back() == 12 && rows.begin.size() == 13);
+  text::Vocabulary vocabulary(features, 1, 0, "");
+  vocabulary.add_label("0");
+  vocabulary.add_label("1");
+  const std::vector<std::int32_t> marks{1, -1, 1, 1}, wrong{1, 2, 1, 1};
+  CHECK_THROWS(std::invalid_argument, vocabulary.add_segments(extractor, corpus, 3, wrong));
+  vocabulary = text::Vocabulary(features, 1, 0, "");
+  vocabulary.add_label("0");
+  vocabulary.add_label("1");
+  vocabulary.add_segments(extractor, corpus, 3, marks);
+  vocabulary.freeze(0, 0, nullptr);
+  CHECK(vocabulary.column() == std::vector<std::uint32_t>(vocabulary.size(), 1));
+  text::TokenRows rows;
+  vocabulary.segment_rows(extractor, corpus, 3, rows);
+  CHECK(rows.sentence.back() == 12 && rows.begin.size() == 13);
 
   // A weight of 1 for label 1 on every feature of the gold segments.
   const std::vector<std::uint64_t> known = vocabulary.index().keys();
@@ -87,8 +97,15 @@ inline void test_segment_texts() {
   structlearn::marginals(reader, scored, 1.0, p);
   CHECK(structlearn::certainties(reader, scored, y, p).size() == reader.parts(y).size());
 
-  const text::SegmentNames names{{"O", "B-X"}, {"O", "I-X"}};
-  text::SegmentLabeller labeller(model, names, text::Format::kColumns, {1, 2, true, 1.0});
+  const text::LabelNames names{{"O", "B-X", "O", "I-X"}, {"B-X", "I-X", "O"}, {2, 0, 2, 1}};
+  text::LabelOptions options;
+  options.targets = {1};
+  options.columns = 2;
+  options.confidence = true;
+  text::Labeller labeller(
+      *features,
+      [&model](const text::Corpus& c) { return std::make_unique<text::SegmentReader>(model, c); },
+      names, text::Format::kColumns, options);
   std::string out;
   labeller.label("ab x\nc  x\n\n", 0, out);
   CHECK(out.rfind("ab B-X ", 0) == 0 && labeller.tokens() == 2);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "models/queries.hpp"
+#include "tasks/tagging/labeller.hpp"
+#include "tasks/tagging/reader.hpp"
 #include "tests/text/text_test.hpp"
 
 namespace test {
@@ -330,7 +332,7 @@ inline void test_labeller() {
     const TaggerModel& model = *random.model;
     const char separator = draw.chance(0.5) ? '\t' : ' ';
     const std::size_t target = 1 + draw.below(2);  // the second column, or a new one
-    Labeller labeller(model, random.names, Format::kColumns,
+    Labeller labeller(model.features(), readers_of(model), random.names, Format::kColumns,
                       {.targets = {target}, .columns = target + 1});
     std::size_t tokens = 0, line = 0;
     for (int piece = 0; piece < 3; ++piece) {
@@ -369,7 +371,8 @@ inline void test_labeller() {
     const std::string bytes = random_bytes(draw, 30);
     std::string out;
     try {
-      Labeller(model, random.names, draw.chance(0.5) ? Format::kConllu : Format::kColumns,
+      Labeller(model.features(), readers_of(model), random.names,
+               draw.chance(0.5) ? Format::kConllu : Format::kColumns,
                {.targets = {draw.below(3)},
                 .columns = draw.below(4),
                 .nbest = 1 + draw.below(3),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...text.formats import FORMATS, token_formats
 from .options import add_cluster, add_header, add_threads
 from .values import count
 
@@ -90,7 +91,7 @@ def add_predict(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--format",
-        choices=("columns", "conllu", "csv", "jsonl", "text", "brackets"),
+        choices=tuple(FORMATS),
         help="input format (default: from the file name, else from the content); text is one "
         "sentence per line; brackets are for constituency parsers",
     )
@@ -132,7 +133,7 @@ def add_evaluate(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--format",
-        choices=("columns", "conllu", "csv", "jsonl", "brackets"),
+        choices=(*token_formats(labelled=True), "brackets"),
         help="file format (default: from the file name, else from the content)",
     )
     add_header(p)

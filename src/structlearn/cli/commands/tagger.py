@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...printing import note
-from .shared import certainty_note, fit_task, make_task, output_of, show_inside, show_scores
+from .shared import fit_task, make_task, output_of, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(tagger: Any, o: Any, progress: Any) -> int:
     """Write the file with its labels."""
-    if (o.confidence or o.marginals) and not tagger.calibrated_:
-        note(f"structlearn: {certainty_note(tagger)}")
     tagger.label_file(
         o.input,
         output_of(o),

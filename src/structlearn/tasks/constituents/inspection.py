@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.report import Choice, Report, Shown, check_labels
+from ...fitting.learner_registry import learner_facts
 from ...models.temperature import certainty_fact
 from ...text.bracket_treebank import has_trees, read_sentences
 from ...text.trees import Tree
@@ -26,8 +27,6 @@ _PLACES = ("first", "in the middle", "last")
 
 def model_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
     """Return what a model is and how it was trained."""
-    from ...fitting.learner_registry import learner_facts
-
     training = model.training
     learner, passes = str(training.get("learner")), training.get("passes")
     how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"

@@ -25,6 +25,7 @@ from ...text.dependency_treebank import (
     with_trees,
 )
 from ...text.files import pieces
+from ...text.formats import FORMATS
 from ...text.labelling import label_pieces, piece_size
 from ...text.sources import not_empty
 from ..tree_parser import TreeParser
@@ -285,11 +286,10 @@ class DependencyParser(TreeParser):
         first = next(read, (b"", 0))
         chosen = settled_format(source, first[0], format)
         whole = itertools.chain([first], read)
-        if chosen not in ("conllu", "columns"):
-            from ...text.codecs import CODECS
-
-            codec = CODECS[chosen]()
-            return label_words(labeller, codec, source, output, threads, progress, whole)
+        if not FORMATS[chosen].native:
+            return label_words(
+                labeller, FORMATS[chosen](), source, output, threads, progress, whole
+            )
         return label_pieces(
             None, labeller, source, output, chosen, threads, progress, lambda *_: whole
         )

@@ -114,6 +114,11 @@ class SegmenterModel(Tempered, StoredModel):
         self.n_superpixels = n_superpixels
         self.training = training or {}
 
+    @property
+    def loss_temperature(self) -> float | None:
+        """None: no learner minimises the log loss of whole images."""
+        return None
+
     # -- labelling ------------------------------------------------------------------------------
 
     def scores(self, image: Floats, weights: Array, threads: int = 1) -> Array:

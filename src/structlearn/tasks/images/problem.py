@@ -107,13 +107,15 @@ class ImageProblem(Problem):
     ) -> Problem:
         """Return the same problem with the best labels at void sites."""
         threads = self.threads(n_jobs)
-        ptr, part, value = _core.complete_all(self._core, w, float(temperature), threads)
+        ptr, part, value = _core.complete_all(self.native, w, float(temperature), threads)
         twin = copy.copy(self)
         twin._partial = np.zeros(len(self._scenes), dtype=np.bool_)
         twin._gold = {"ptr": ptr, "part": part, "value": value}
         if sample_weight is not None:
             twin.sample_weight = sample_weight
-        twin._core = self._core.labelled(self._search, twin._gold, self._cost, twin.sample_weight)
+        twin._native = self.native.labelled(
+            self._search, twin._gold, self._cost, twin.sample_weight
+        )
         return twin
 
     def specification(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,7 +17,13 @@ from ...exceptions import CapabilityError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
-from ...io.image_folders import find_images, output_files, read_examples, read_images
+from ...io.image_folders import (
+    example_pairs,
+    find_images,
+    output_files,
+    read_examples,
+    read_images,
+)
 from ...io.images import png_bytes, read_image
 from ...io.masks import mask_of_array, read_names
 from ...metrics.overlap import Overlap, compare
@@ -166,7 +173,8 @@ class ImageSegmenter(LearnerParameters, FileTask):
         y : list of masks, optional
             The masks, if ``X`` is a list of images.
         dev : as ``X`` with its masks, optional
-            Segmented after each pass; the best pass is kept.
+            Segmented after each pass; the best pass is kept. Probabilities are calibrated on it if
+            the images are small enough to have any.
         sample_weight : array of shape (n,), optional
             Multiplies the loss of each image; ≥ 0. An image of weight 0 is as if it were not there.
             Pixels are drawn from an image once, whatever it weighs.
@@ -175,10 +183,15 @@ class ImageSegmenter(LearnerParameters, FileTask):
 
         self._check()
         examples = read_examples(X, y)
-        held_out = None if dev is None else read_examples(dev)
-        return self._accept(
+        pairs = None if dev is None else example_pairs(dev)
+        held_out = None if pairs is None else read_examples(pairs)
+        self._accept(
             *fit_segmenter(self._plain(), examples, held_out, self._names(), sample_weight)
         )
+        if pairs is not None:
+            with suppress(CapabilityError):  # large images have no probabilities
+                self.calibrate(pairs)
+        return self
 
     def _names(self) -> Any:
         """Return the names of the classes, read if they are in a file; None: none were given."""

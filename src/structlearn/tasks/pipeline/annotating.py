@@ -308,9 +308,11 @@ class Annotating:
                 word.entity = label
 
     def _warn_if_uncalibrated(self) -> None:
-        from .confidence import warn_if_uncalibrated
+        from ...models.temperature import doubt, warn_of
+        from .confidence import stage_calibrations
 
-        warn_if_uncalibrated(self)
+        stages = stage_calibrations(self).items()
+        warn_of("Pipeline", {name: doubt(*certainty) for name, certainty in stages})
 
     def _add_confidence(self, docs: list[Doc], threads: int) -> None:
         from .confidence import add_confidence

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ... import _core
 from ...models.calibration import Calibration, calibrated_on
 from ...models.inputs import NativeInputs
-from ...models.model import level_of_user
-from ...models.temperature import temperature_of
+from ...models.temperature import confidences, temperature_of
 from .corpora import tagged_corpus
 from .doc import Doc
 from .entities import forms_corpus
@@ -19,14 +18,17 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    #: From a temperature to the probability of each part of each sentence.
+    Certainties = Callable[[float], list[list[float]]]
+
 __all__ = [
     "add_confidence",
     "calibrate_heads",
     "calibrate_lemmas",
     "calibrate_tags",
+    "calibrate_tokens",
     "head_calibration",
     "stage_calibrations",
-    "warn_if_uncalibrated",
 ]
 
 #: Probabilities that add nothing to a sum.
@@ -38,32 +40,45 @@ HEADS = "calibration_of_heads"
 def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
     """Set the confidence of the tokens and words of documents."""
     parts, stages = pipeline.model_.parts, pipeline.stages
-    if "tokeniser" in stages and pipeline._own_tokeniser is None:
+    calibrations = stage_calibrations(pipeline)
+
+    def asked(name: str, certainties: Certainties) -> list[list[float]]:
+        rows = certainties(temperature_of(parts[name].temperature))
+        return confidences(calibrations[name][1], rows)
+
+    if "tokeniser" in calibrations:
         for doc in docs:
-            _add_tokens(parts["tokeniser"], doc, threads)
+            begins = [[token.begin for token in doc.tokens]]
+            rows = asked(
+                "tokeniser", _token_certainties(parts["tokeniser"], [doc.text], begins, threads)
+            )
+            for token, p in zip(doc.tokens, rows[0], strict=True):
+                token.confidence = p
     sentences = [sentence.words for doc in docs for sentence in doc if sentence.words]
     if not sentences:
         return
+
+    def put(name: str, stage: str, certainties: Certainties) -> None:
+        for words, row in zip(sentences, asked(stage, certainties), strict=True):
+            for word, p in zip(words, row, strict=True):
+                word.confidence[name] = p
+
+    def column(name: str) -> list[list[Any]]:
+        return [[getattr(word, name) for word in words] for words in sentences]
+
     corpus = tagged_corpus(sentences)
     if "tags" in stages:
         for name in TAG_COLUMNS:
-            given = [[getattr(word, name) for word in words] for words in sentences]
-            _set(sentences, name, _label_confidences(parts[name], corpus, given, threads))
+            put(name, name, _label_certainties(parts[name], corpus, column(name), threads))
     if "lemmas" in stages:
-        rows = _lemma_certainties(pipeline._lemmatiser, corpus, sentences, threads)
-        at = temperature_of(parts["lemmas"].temperature)
-        _set(sentences, "lemma", _mapped(parts["lemmas"].calibration, rows(at)))
+        lemmas = _lemma_certainties(pipeline._lemmatiser, corpus, sentences, threads)
+        put("lemma", "lemmas", lemmas)
     if "entities" in stages:
-        given = [[word.entity for word in words] for words in sentences]
-        words = forms_corpus(sentences)
-        _set(sentences, "entity", _label_confidences(parts["entities"], words, given, threads))
+        words, given = forms_corpus(sentences), column("entity")
+        put("entity", "entities", _label_certainties(parts["entities"], words, given, threads))
     if "parser" in stages:
-        parser = parts["parser"]
-        inputs = parser.inputs(corpus, [None] * 3)
-        heads: list[list[Any]] = [[word.head for word in words] for words in sentences]
-        at = temperature_of(parser.temperature)
-        calibration = head_calibration(parser)
-        _set(sentences, "head", _mapped(calibration, _head_certainties(inputs, heads, at, threads)))
+        inputs = parts["parser"].inputs(corpus, [None] * 3)
+        put("head", "parser", _head_certainties(inputs, column("head"), threads))
 
 
 def stage_calibrations(pipeline: Any) -> dict[str, tuple[float | None, Calibration | None]]:
@@ -81,58 +96,22 @@ def stage_calibrations(pipeline: Any) -> dict[str, tuple[float | None, Calibrati
     }
 
 
-def warn_if_uncalibrated(pipeline: Any) -> None:
-    """Warn if the confidence of some stages cannot be trusted."""
-    reasons = []
-    for name, (temperature, calibration) in stage_calibrations(pipeline).items():
-        if calibration is None:
-            if temperature is None:
-                reasons.append(f"{name}: no dev set has tried them")
-        elif not calibration.honest:
-            reasons.append(
-                f"{name}: their reliability error was {calibration.error:.3f} on "
-                f"{calibration.n_parts:,} parts of the dev set"
-            )
-    if reasons:
-        import warnings
-
-        warnings.warn(
-            f"the probabilities of this Pipeline are not calibrated ({'; '.join(reasons)})",
-            UserWarning,
-            stacklevel=level_of_user(),
-        )
-
-
-def _set(sentences: list[Any], name: str, rows: list[list[float]]) -> None:
-    for words, row in zip(sentences, rows, strict=True):
-        for word, p in zip(words, row, strict=True):
-            word.confidence[name] = p
-
-
-def _mapped(calibration: Calibration | None, rows: list[list[float]]) -> list[list[float]]:
-    if calibration is None:
-        return rows
-    return [list(map(calibration.confidence, row)) for row in rows]
-
-
-def _label_confidences(
-    model: Any, corpus: Any, given: list[list[str]], threads: int
-) -> list[list[float]]:
-    """Return the confidence of a tagger in given labels."""
-    rows = _label_certainties(model, model.inputs(corpus), given, threads)
-    return _mapped(model.calibration, rows(temperature_of(model.temperature)))
+# -- probabilities of what was found --------------------------------------------------------------
 
 
 def _label_certainties(
-    model: Any, inputs: NativeInputs, given: list[list[str]], threads: int
-) -> Any:
+    model: Any, corpus: Any, given: list[list[str]], threads: int
+) -> Certainties:
     """Return what gives the probabilities of given labels at a temperature."""
+    inputs: NativeInputs = model.inputs(corpus)
     index = {label: k for k, label in enumerate(model.shown)}
     numbers = [[index[label] for label in row] for row in given]
     return lambda at: inputs.certainties(numbers, at, threads)
 
 
-def _lemma_certainties(lemmatiser: Any, corpus: Any, sentences: list[Any], threads: int) -> Any:
+def _lemma_certainties(
+    lemmatiser: Any, corpus: Any, sentences: list[Any], threads: int
+) -> Certainties:
     """Return what gives the probabilities of the lemmas of words at a temperature.
 
     Several scripts may give one lemma (*time* is *time* both kept and in lower case): what counts
@@ -141,63 +120,96 @@ def _lemma_certainties(lemmatiser: Any, corpus: Any, sentences: list[Any], threa
     shown, lemma_of = lemmatiser.model.shown, lemmatiser.lemma
     inputs = lemmatiser.model.inputs(corpus)
 
+    def counts(s: int, t: int, k: int) -> bool:
+        word = sentences[s][t]
+        return bool(lemma_of(shown[k], word.form, word.xpos) == word.lemma)
+
+    lengths = list(map(len, sentences))
+    return lambda at: _sums(
+        inputs, at, threads, lengths, lambda s, t, _, k: t if counts(s, t, k) else None
+    )
+
+
+def _head_certainties(
+    inputs: NativeInputs, heads: Sequence[Sequence[int | None]], threads: int
+) -> Certainties:
+    """Return what gives the probabilities of heads, with any relation, at a temperature."""
+
+    def place(s: int, word: int, head: int, _: int) -> int | None:
+        return word - 1 if heads[s][word - 1] == head else None
+
+    return lambda at: _sums(inputs, at, threads, list(map(len, heads)), place)
+
+
+def _token_certainties(
+    model: Any, texts: Sequence[str], begins: list[list[int]], threads: int
+) -> Certainties:
+    """Return what gives the probabilities that tokens begin where they do, at a temperature."""
+    core = _core.Corpus("columns")
+    read: list[tuple[int, Sequence[int]]] = []  # of each paragraph: its text, places of characters
+    for number, text in enumerate(texts):
+        for characters, places in paragraphs(text):
+            core.add_characters(characters.encode())
+            read.append((number, places))
+    starts = {k for k, label in enumerate(model.labels) if label.startswith("B-")}
+    index = [{begin: k for k, begin in enumerate(row)} for row in begins]
+
     def certainties(at: float) -> list[list[float]]:
-        rows = []
-        for words, likely in zip(sentences, inputs.marginals(at, _LEAST, threads), strict=True):
-            row = [0.0] * len(words)
-            for t, _, k, p in likely:
-                word = words[t]
-                if lemma_of(shown[k], word.form, word.xpos) == word.lemma:
-                    row[t] += p
-            rows.append([min(1.0, p) for p in row])
-        return rows
+        rows = [[0.0] * len(row) for row in begins]
+        inputs = NativeInputs(model.core.inputs(core), core)
+        likely = inputs.marginals(at, _LEAST, threads) if read else []
+        for (number, places), parts in zip(read, likely, strict=True):
+            for character, _, k, p in parts:
+                token = index[number].get(places[character]) if k in starts else None
+                if token is not None:
+                    rows[number][token] += p
+        return [[min(1.0, p) for p in row] for row in rows]
 
     return certainties
 
 
-def head_calibration(parser: Any) -> Calibration | None:
-    """Return the calibration of heads without their relations; of whole arcs if there is none."""
-    stored = parser.training.get(HEADS)
-    return parser.calibration if stored is None else Calibration.from_dict(stored)
-
-
-def _head_certainties(
-    inputs: NativeInputs, heads: Sequence[Sequence[int | None]], at: float, threads: int
+def _sums(
+    inputs: NativeInputs,
+    at: float,
+    threads: int,
+    lengths: list[int],
+    place: Callable[[int, int, int, int], int | None],
 ) -> list[list[float]]:
-    """Return the probabilities of the heads of words, with any relation."""
-    rows = []
-    for given, likely in zip(heads, inputs.marginals(at, _LEAST, threads), strict=True):
-        row = [0.0] * len(given)
-        for word, head, _, p in likely:
-            if given[word - 1] == head:
-                row[word - 1] += p
-        rows.append([min(1.0, p) for p in row])
-    return rows
+    """Return the sums of the probabilities of parts by what they stand for in each sentence.
+
+    ``place`` gives the number of that in the sentence, from the sentence and the part; None: it
+    stands for nothing.
+    """
+    rows = [[0.0] * n for n in lengths]
+    for s, likely in enumerate(inputs.marginals(at, _LEAST, threads)):
+        for begin, end, k, p in likely:
+            number = place(s, begin, end, k)
+            if number is not None:
+                rows[s][number] += p
+    return [[min(1.0, p) for p in row] for row in rows]
 
 
-def _add_tokens(model: Any, doc: Doc, threads: int) -> None:
-    """Set the probabilities that tokens begin where they do."""
-    core = _core.Corpus("columns")
-    read = list(paragraphs(doc.text))
-    if not read:
-        return
-    for characters, _ in read:
-        core.add_characters(characters.encode())
-    begins = {k for k, label in enumerate(model.labels) if label.startswith("B-")}
-    inputs = NativeInputs(model.core.inputs(core), core)
-    tokens = {token.begin: token for token in doc.tokens}
-    likely = inputs.marginals(temperature_of(model.temperature), _LEAST, threads)
-    for (_, places), row in zip(read, likely, strict=True):
-        sums: dict[int, float] = {}
-        for number, _, k, p in row:
-            if k in begins:
-                sums[number] = sums.get(number, 0.0) + p
-        for number, at in enumerate(places):
-            if at in tokens:
-                tokens[at].confidence = min(1.0, sums.get(number, 0.0))
+# -- what held-out sentences say of each stage ----------------------------------------------------
 
 
-# -- what a dev set says of each stage ------------------------------------------------------------
+def calibrate_tokens(tokeniser: Any, texts: Sequence[tuple[str, Any]], threads: int) -> None:
+    """Calibrate a tokeniser on the text of a dev set.
+
+    Parameters
+    ----------
+    texts : list of (str, sentences)
+        Texts, and the places of the tokens of their sentences.
+    """
+    read = [text for text, _ in texts]
+    begins = [
+        [begin for sentence in sentences for begin, _ in sentence]
+        for sentences in tokeniser(read, threads)
+    ]
+    gold = [{begin for spans in sentences for begin, _ in spans} for _, sentences in texts]
+    right = [[begin in true for begin in row] for row, true in zip(begins, gold, strict=True)]
+    model = tokeniser.model
+    certainties = _token_certainties(model, read, begins, threads)
+    model.calibration = calibrated_on(certainties, right, model.loss_temperature)
 
 
 def calibrate_tags(model: Any, dev: Any, column: str, threads: int, chosen: Any = None) -> None:
@@ -209,13 +221,12 @@ def calibrate_tags(model: Any, dev: Any, column: str, threads: int, chosen: Any 
         The dev set with the tags that are chosen for its words: the temperature stays, confidence
         is that of these tags. By default the tagger's own, which give the temperature.
     """
-    inputs = model.inputs(dev)
     given = model.label_corpus(dev, threads) if chosen is None else chosen.column(column)
     right = [
         [tag == gold for tag, gold in zip(*rows, strict=True)]
         for rows in zip(given, dev.column(column), strict=True)
     ]
-    certainties = _label_certainties(model, inputs, given, threads)
+    certainties = _label_certainties(model, dev, given, threads)
     at = model.loss_temperature if chosen is None else model.temperature
     model.calibration = calibrated_on(certainties, right, at)
 
@@ -256,8 +267,13 @@ def calibrate_heads(parser: Any, dev: Any, threads: int) -> None:
         [h == gold for h, (gold, _) in zip(row, tree, strict=True)]
         for row, tree in zip(heads, gold_trees(dev), strict=True)
     ]
-    found = calibrated_on(
-        lambda at: _head_certainties(inputs, heads, at, threads), right, parser.temperature
-    )
+    certainties = _head_certainties(inputs, heads, threads)
+    found = calibrated_on(certainties, right, parser.temperature)
     if found is not None:
         parser.training[HEADS] = found.as_dict()
+
+
+def head_calibration(parser: Any) -> Calibration | None:
+    """Return the calibration of heads without their relations; of whole arcs if there is none."""
+    stored = parser.training.get(HEADS)
+    return parser.calibration if stored is None else Calibration.from_dict(stored)

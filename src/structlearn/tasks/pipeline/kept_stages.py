@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ...checks import check_path
 from ...exceptions import CheckpointWarning, FileError
 from ...fitting.checkpoint import check_same_training, check_writable
-from ...fitting.learner_registry import check_path
 from ...io.container import read_container, write_container
 from ...text.corpus import Corpus
 

@@ -36,7 +36,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         Whether to learn a stage; a dictionary has parameters of its task, which are those of
         :class:`~structlearn.tasks.Tagger` and, for the parser, of
         :class:`~structlearn.tasks.DependencyParser`. The tokeniser needs the comments ``# text``
-        of the treebank.
+        of the treebank and of the dev set.
     folds : int, default=5
         Of jack-knifing.
     checkpoint : str or path, optional
@@ -90,7 +90,8 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         y : None
             For scikit-learn's sake.
         dev : as ``X``, optional
-            Calibrates probabilities, and chooses the best pass of the parser.
+            Calibrates probabilities, and chooses the best pass of the parser. Those of entities are
+            calibrated on a fifth of ``entities``, by a tagger that learns from the rest.
         entities : path, Corpus or list of sentences, optional
             Words with labels such as ``B-PER`` in the last column: a layer of its own.
         """

@@ -12,10 +12,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...text.corpus import NO_TEXT, Corpus, is_text
+from ...text.corpus import Corpus
 from ...text.line_ends import PARAGRAPH_END
 from ...text.surface import raw_paragraphs
 from ...text.templates import FeatureTemplates
+from ...text.tokens import NO_TEXT, is_text
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence

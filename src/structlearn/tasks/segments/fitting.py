@@ -16,15 +16,12 @@ from ...io.weight_tables import packed_table
 from ...metrics.schemes import are_chunk_labels
 from ...metrics.segments import OUTSIDE, to_segments
 from ...problem.gold import GoldOutputs
-from ...scoring.layout import observed_outcomes
 from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus
-from ...text.segment_presets import SEGMENT_PRESETS, load_segment_templates
-from ...text.segment_templates import SegmentTemplates
-from ...text.templates import FeatureTemplates
 from ..tagging.fitting import Fitting, sentence_weights
 from ..tagging.inspection import strongest
-from ..tagging.problem import LabelProblem, Weighted
+from ..tagging.model import split_names
+from ..tagging.problem import LabelProblem, Weighted, seen_labels
 from .model import SegmentModel
 
 __all__ = ["SegmentFitting"]
@@ -48,17 +45,17 @@ class SegmentFitting(Fitting):
 
     #: The longest segment, where the training text has longer ones and nothing else is asked for.
     usual_length = 8
-    presets = SEGMENT_PRESETS
+    of_segments = True
     other_learners: Mapping[str, Any] = {"n_models": 1}
 
     def __init__(self, tagger: Any, corpus: Corpus) -> None:
         self.corpus = corpus
         self.target = corpus.find_column("-1" if tagger.target is None else tagger.target)
         self.tagger = self.settle(tagger, tagger.features)
-        self.templates = self._choose_templates(tagger.features)
+        self.templates = self.check_templates(self.read_templates(tagger.features))
         self.look_at_labels()
         self.templates.learn_lexica(corpus, self.target, "")
-        self.features = self.templates.compile_segments(corpus.format, corpus.n_columns)
+        self.features = self.templates.compile(corpus.format, corpus.n_columns)
 
     def look_at_labels(self) -> None:
         """Find out the labels, the longest segment and the outputs."""
@@ -80,30 +77,6 @@ class SegmentFitting(Fitting):
             n_cut += cut
         return outputs, n_cut
 
-    def _choose_templates(self, features: Any) -> SegmentTemplates:
-        tagger = self.tagger
-        if isinstance(features, SegmentTemplates):
-            templates = features.copy()
-            templates.functions.update(tagger.functions or {})
-        elif isinstance(features, FeatureTemplates):
-            raise ValueError(
-                "these templates are about tokens: they are for a Tagger; a SegmentTagger takes "
-                "SegmentTemplates, with places such as begin(word)"
-            )
-        else:
-            templates = load_segment_templates(features, tagger.functions)
-            if features in SEGMENT_PRESETS and not self._has_pos():
-                templates = templates.without_column("pos")
-                self.leaves_out_tags = True
-        chosen: SegmentTemplates = self.check_templates(templates)
-        return chosen
-
-    def _has_pos(self) -> bool:
-        try:
-            return self.corpus.find_column("pos") != self.target
-        except FileError:
-            return False
-
     def shown(self) -> list[str]:
         """Return the labels of the file."""
         return list(self.corpus.counts(self.target))
@@ -112,23 +85,37 @@ class SegmentFitting(Fitting):
 
     def problem(self) -> LabelProblem:
         """Return the problem to be solved."""
-        tagger, corpus = self.tagger, self.corpus
+        corpus = self.corpus
         self.describe_data()
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
-        vocabulary = _core.SegmentVocabulary()
-        try:
-            extractor = _core.SegmentExtractor(self.features, corpus.core, self.max_length, True)
-            self._extractor = extractor
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
         marks = self._marks(self.outputs)
-        vocabulary.add(extractor, (marks >= 0).astype(np.uint8))
-        vocabulary.keep(tagger.min_count)
-        self.keys, self.n_features = vocabulary.keys(), vocabulary.size
-        weighted = self._weighted(vocabulary.rows(extractor), marks)
+        self.extractor = self.new_extractor(corpus)
+        vocabulary = self.new_vocabulary()
+        vocabulary.add_segments(self.extractor, corpus.core, self.max_length, marks)
+        self.freeze(vocabulary)
+        weighted = self._weighted(corpus, self.extractor)
         self._problem = self.label_problem(weighted, marks, sentence_weights(corpus))
         return self._problem
+
+    def new_extractor(self, corpus: Corpus) -> _core.Extractor:
+        """Return what finds the features of a training corpus."""
+        try:
+            return _core.Extractor(self.features, corpus.core, True)
+        except LineError as error:
+            raise error.in_file(corpus.path or "the corpus") from None
+
+    def new_vocabulary(self) -> _core.Vocabulary:
+        """Return a vocabulary with the labels as numbers, which stay in their order."""
+        vocabulary = _core.Vocabulary(self.features, self.target, 0, "")
+        for k in range(len(self.labels)):
+            vocabulary.add_label(f"{k:06}")
+        return vocabulary
+
+    def freeze(self, vocabulary: _core.Vocabulary) -> None:
+        """End the counting: the features are known."""
+        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_possible_states), None)
+        self.vocabulary, self.n_features = vocabulary, vocabulary.size
 
     def label_problem(
         self, weighted: Weighted, marks: npt.NDArray[np.int32], sample_weight: Vector | None
@@ -157,23 +144,14 @@ class SegmentFitting(Fitting):
                 marks.extend([-1] * (end - start - 1))
         return np.array(marks, dtype=np.int32)
 
-    def _weighted(self, rows: dict[str, Any], marks: Any) -> Weighted:
+    def _weighted(self, corpus: Corpus, extractor: _core.Extractor) -> Weighted:
         """Return the features of all segments, ``max_length`` rows for each token."""
-        n, width = len(self.labels), self.max_length
+        vocabulary, width = self.vocabulary, self.max_length
+        rows = vocabulary.segment_rows(extractor, corpus.core, width).arrays()
         block = FeatureRows(
-            rows["site"], self.n_features, None, rows["begin"], rows["feature"], inner=(width,)
+            rows["sentence"], vocabulary.size, None, rows["begin"], rows["feature"], inner=(width,)
         )
-        if self.tagger.all_possible_states:
-            row_ptr = np.arange(self.n_features + 1, dtype=np.uint32) * np.uint32(n)
-            return Weighted(
-                block, row_ptr, np.tile(np.arange(n, dtype=np.uint32), len(row_ptr) - 1)
-            )
-        begin = np.flatnonzero(marks >= 0)
-        lengths = np.diff(np.append(begin, len(marks)))
-        seen = observed_outcomes(
-            block, n, begin * width + lengths - 1, marks[begin].astype(np.int64)
-        )
-        return Weighted(block, *seen)
+        return Weighted(block, *seen_labels(vocabulary))
 
     def _gold(self, marks: Any) -> GoldOutputs:
         number = {label: i for i, label in enumerate(self.labels)}
@@ -193,7 +171,7 @@ class SegmentFitting(Fitting):
         """Return a model with these weights."""
         problem = self._problem
         rows, n = problem.rows("segment", w), len(self.labels)
-        arrays, _ = packed_table("segment", self.keys, *rows, n, self.tagger.prune)
+        arrays, _ = packed_table("segment", self.vocabulary.keys(), *rows, n, self.tagger.prune)
         arrays.update((name, problem.table(name, w)) for name in ("start", "end", "transition"))
         model = SegmentModel(
             **self.common(), templates=self.templates, arrays=arrays, max_length=self.max_length
@@ -208,18 +186,18 @@ class SegmentFitting(Fitting):
         Names are not kept while learning: these few are found again in the training text.
         """
         ranked = strongest(*rows, len(self.labels), _NAMED)
-        numbers = sorted({f for row in ranked for f, _ in row})
-        keys = np.frombuffer(self.keys, dtype=np.uint64)[numbers]
-        names = dict(zip(numbers, self.names_of(keys), strict=True))
+        numbers = np.array(sorted({f for row in ranked for f, _ in row}), np.uint32)
+        keys = np.frombuffer(self.vocabulary.keys(), np.uint64)[numbers]
+        names = dict(zip(numbers[np.argsort(keys)].tolist(), self.names_of(numbers), strict=True))
         return {
-            label: [[names[f], round(w, 6)] for f, w in row]
+            label: [[names[f].decode(), round(w, 6)] for f, w in row]
             for label, row in zip(self.labels, ranked, strict=True)
         }
 
-    def names_of(self, keys: npt.NDArray[np.uint64]) -> list[str]:
-        """Return the names of some features."""
-        starts = (self._marks(self.outputs) >= 0).astype(np.uint8)
-        return self._extractor.find_names(starts, keys)
+    def names_of(self, numbers: npt.NDArray[np.uint32]) -> list[bytes]:
+        """Return the names of some features, in the order of their keys."""
+        names = self.vocabulary.names(self.extractor, False, numbers, 0, len(self.corpus))
+        return split_names(*names)
 
     def more(self) -> dict[str, Any]:
         """Return how many chunks were cut."""

@@ -8,7 +8,6 @@ from ... import _core
 from ...io.container import Tensor, checked_arrays
 from ...models.inputs import NativeInputs
 from ...text.corpus import Corpus
-from ...text.segment_templates import SegmentTemplates
 from ..tagging.model import LabelModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -39,7 +38,6 @@ class SegmentModel(LabelModel):
 
     task = "segments"
     called = "for segments"
-    _templates = SegmentTemplates
     pair_table = "transition"
 
     def __init__(self, *, max_length: int, **common: Any) -> None:
@@ -48,11 +46,13 @@ class SegmentModel(LabelModel):
         labels = self.labels
         if labels[:1] != ["O"] or len(set(labels)) != len(labels):
             raise ValueError("the labels are not 'O' and types, each once")
-        features = self.templates.compile_segments(self.format, self.n_columns)
-        self.core = _core.SegmentModel(features, len(labels), max_length, self.arrays)
         #: How a label is written at the first token of a segment, and at the others.
         self.first = ["O", *(f"B-{label}" for label in labels[1:])]
         self.later = ["O", *(f"I-{label}" for label in labels[1:])]
+        features = self.templates.compile(self.format, self.n_columns)
+        self.core = _core.SegmentModel(
+            features, [*self.first, *self.later], max_length, self.arrays
+        )
 
     @property
     def kind(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ... import _core
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Whole, parameter
 from ...models.temperature import temperature_of
@@ -31,8 +30,8 @@ class SegmentTagger(LabelTagger):
 
     Parameters
     ----------
-    features : {"segments"}, path or SegmentTemplates, default="segments"
-        What it looks at (:mod:`structlearn.text.segment_templates`).
+    features : {"segments"}, path or FeatureTemplates, default="segments"
+        What it looks at: templates with places (:mod:`structlearn.text.templates`).
     learner : {"perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad"}
         The estimator that learns the weights, by default
         :class:`~structlearn.estimators.StructuredPerceptron`. "svm" and "crf" minimise
@@ -239,22 +238,9 @@ class SegmentTagger(LabelTagger):
         return [*model.first, *model.later]
 
     def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
-        given = {"nbest": nbest > 1, "marginals": columns["marginals"], "known": columns["known"]}
-        for name in filter(given.get, given):
+        for name in filter(columns.get, ("marginals", "known")):
             raise ValueError(f"{name} is for taggers of tokens; this model finds segments")
-        model = self._fitted()
-        return _core.SegmentLabeller(
-            model.core,
-            model.first,
-            model.later,
-            model.format,
-            model.target,
-            model.n_columns,
-            columns["confidence"],
-            temperature_of(model.temperature),
-            model.certainty_curve,
-            lone,
-        )
+        return super()._labeller(lone, nbest, **columns)
 
     def _written_labels(self) -> list[str]:
         first: list[str] = self._fitted().first

@@ -6,10 +6,12 @@ import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 
+from ... import _core
 from ...exceptions import CapabilityError, FileError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
+from ...models.temperature import temperature_of
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
@@ -22,7 +24,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
-    from ...text.codecs import Codec
+    from ...text.formats import Format
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
@@ -32,7 +34,7 @@ __all__ = ["LabelTagger"]
 class LabelTagger(LearnerParameters, FileTask):
     """Learns labels from a column file or a CoNLL-U file, and writes them.
 
-    A subclass says how it learns (``_fitting``), and what labels a file natively (``_labeller``).
+    A subclass says how it learns (``_fitting``).
     """
 
     features: Any = parameter(default="auto", kw_only=False)
@@ -197,7 +199,21 @@ class LabelTagger(LearnerParameters, FileTask):
 
         ``lone``: what separates labels from words that stand alone on their lines.
         """
-        raise AssertionError
+        model = self._fitted()
+        return _core.Labeller(
+            model.core,
+            model.format,
+            model.targets,
+            model.n_columns,
+            nbest,
+            columns["confidence"],
+            columns["marginals"],
+            columns["known"],
+            temperature_of(model.temperature),
+            model.certainty_curve,
+            model.unknown,
+            lone,
+        )
 
     def _labels_in_files(self) -> list[str]:
         """Return all labels that may be written."""
@@ -233,7 +249,6 @@ class LabelTagger(LearnerParameters, FileTask):
             Of the file; by default it is guessed from its name, else from its content.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
-            (taggers of tokens).
         confidence : bool
             A column with the probability of the label, or of the segment that the token is in, with
             four digits after the point; in JSON a number.
@@ -259,14 +274,16 @@ class LabelTagger(LearnerParameters, FileTask):
                     notice=notice,
                 )  # fmt: skip
         model, threads = self._fitted(), self.n_threads
+        if confidence or marginals:
+            self._at(None)  # warns if they cannot be trusted
         options = {"confidence": confidence, "marginals": marginals, "known": known}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
         added += [name for name in ("confidence", "marginals") if options[name]]
         read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
         chosen = input_format(model, source, first[0], format)
-        codec = self._codec(chosen, first[0], source, added, header)
-        lone = getattr(codec, "added", "") or " "
+        written = self._written_format(chosen, first[0], source, added, header)
+        lone = getattr(written, "added", "") or " "
         labeller = self._labeller(lone, nbest, **options)
         whole = itertools.chain([first], read)
 
@@ -283,27 +300,27 @@ class LabelTagger(LearnerParameters, FileTask):
                 lambda *_: whole, header=self._heading(added) if header else None, separator=lone,
             )  # fmt: skip
         return label_converted(
-            model, labeller, codec, source, output, added, known, threads, progress, whole, tell
+            model, labeller, written, source, output, added, known, threads, progress, whole, tell
         )
 
-    def _codec(
+    def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
         header: bool,
-    ) -> Codec:  # fmt: skip
+    ) -> Format:  # fmt: skip
         """Return what writes a file of a format; refuse one that cannot hold the labels."""
-        from ...text.codecs import CODECS
+        from ...text.formats import FORMATS
 
         model, labels = self._fitted(), self._labels_in_files()
-        codec, beside = CODECS[chosen](header), False
+        written, beside = FORMATS[chosen](header), False
         if chosen == "conllu":
             natively = model.format == chosen
             beside = len(added) > 1 and model.target == 9 if natively else not has_place(model)
-        codec.prepare(first, labels, beside)
+        written.prepare(first, labels, beside)
         if chosen == model.format:  # the parts of a label are in columns of their own
             parts = (part for label in labels for part in label.split("|", len(model.further)))
             labels = list(dict.fromkeys([*labels, *parts]))
-        check_labels(source, codec.called, labels, lambda label: codec.fault(label, added))
-        return codec
+        check_labels(source, written.called, labels, lambda label: written.fault(label, added))
+        return written
 
     def _heading(self, added: list[str]) -> list[str]:
         """Return the names of the columns that are added to a file: a label may have several."""

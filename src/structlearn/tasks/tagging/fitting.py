@@ -16,7 +16,10 @@ from ...meter import say
 from ...metrics import chunk_f1, token_accuracy
 from ...problem import Problem
 from ...text.corpus import Corpus
+from ...text.presets import PRESETS, load_templates
+from ...text.templates import FeatureTemplates
 from .model import LabelModel
+from .targets import templates_for
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
 __all__ = ["Fitting", "sentence_weights"]
@@ -43,9 +46,9 @@ class Fitting:
 
     #: What a dev set is judged by.
     measure = "f1"
-    #: The presets of features, with their settings, and what learners other than the perceptron
-    #: have in their place.
-    presets: dict[str, tuple[str, dict[str, Any]]]
+    #: Whether features are of segments, not of tokens.
+    of_segments = False
+    #: What learners other than the perceptron have in the place of a preset's settings.
     other_learners: Mapping[str, Any]
 
     tagger: Any
@@ -86,9 +89,9 @@ class Fitting:
         whole.known_labels(self.target, self.unknown)
         return whole
 
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return what :func:`learn_task` should know besides."""
-        return {}
+    def starting_weights(self, problem: Any) -> Vector | None:
+        """Return where to begin; None: at zero."""
+        return None
 
     def more(self) -> dict[str, Any]:
         """Return what the model file tells of the training besides."""
@@ -105,18 +108,38 @@ class Fitting:
             What an earlier model has settled.
         """
         settings = {"all_possible_states": False, "n_models": 1, **settings}
-        if isinstance(features, str) and features in self.presets:
-            settings.update(self.presets[features][1])
+        if isinstance(features, str) and features in PRESETS:
+            settings.update(PRESETS[features][1])
         settings.update(before)
         if tagger.learner != "perceptron":
             settings.update(self.other_learners)
         settled = copy.copy(tagger)
         for name, value in settings.items():
-            if getattr(settled, name) is None:
+            if getattr(settled, name, "") is None:
                 setattr(settled, name, value)
         return settled
 
-    def check_templates(self, templates: Any) -> Any:
+    def read_templates(self, features: Any) -> FeatureTemplates:
+        """Return the templates of a preset, a file, or as they are given."""
+        tagger = self.tagger
+        if isinstance(features, FeatureTemplates):
+            templates = features.copy()
+            templates.functions.update(tagger.functions or {})
+        else:
+            templates = templates_for(features, tagger.functions, self.corpus, self.targets)
+            self.leaves_out_tags = features in PRESETS and len(templates.templates) < len(
+                load_templates(features, tagger.functions).templates
+            )
+        if templates.of_segments != self.of_segments:
+            other = "Tagger" if self.of_segments else "SegmentTagger"
+            shown = f"the preset {features!r} is" if features in PRESETS else "these templates are"
+            raise ValueError(
+                f"{shown} for a {other}: templates of segments, and no others, have places such "
+                "as begin(word)"
+            )
+        return templates
+
+    def check_templates(self, templates: FeatureTemplates) -> FeatureTemplates:
         """Return templates that do not read the labels."""
         corpus = self.corpus
         if not templates.templates:
@@ -171,7 +194,7 @@ class Fitting:
             score=None if dev is None else score,
             measure=self.measure,
             side_by_side=True,
-            **self.how(problem),
+            start=self.starting_weights(problem),
         )
         model = self.model(found.weights, names=True)
         model.training.update(found.record(tagger.learner))

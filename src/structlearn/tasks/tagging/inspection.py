@@ -5,9 +5,8 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ...drawing.report import Report, Shown, Weights, check_labels
 from ...estimators.stored.word_emissions import stored_words
@@ -122,16 +121,12 @@ def strongest(
     list of list of (feature, weight)
         From the largest weight to the smallest.
     """
-    column, weights = np.asarray(column), np.asarray(weights)
-    bounds = np.asarray(row_ptr, dtype=np.int64)
-    feature = np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
-    found = []
-    for k in range(n_labels):
-        at = np.flatnonzero((column == k) & (weights != 0))
-        at = at[np.lexsort((feature[at], weights[at]))][::-1]
-        pairs = [(int(feature[i]), float(weights[i])) for i in (*at[:top], *at[top:][-top:])]
-        found.append(_both_ends(pairs, top))
-    return found
+    pairs: list[list[tuple[float, int]]] = [[] for _ in range(n_labels)]
+    for feature, (begin, end) in enumerate(pairwise(row_ptr)):
+        for k, weight in zip(column[begin:end], weights[begin:end], strict=True):
+            if weight:
+                pairs[k].append((float(weight), feature))
+    return [_both_ends([(f, w) for w, f in sorted(rows, reverse=True)], top) for rows in pairs]
 
 
 def _both_ends(ranked: Sequence[Any], top: int) -> list[tuple[Any, float]]:

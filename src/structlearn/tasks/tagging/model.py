@@ -14,7 +14,6 @@ from ...models.inputs import NativeInputs
 from ...models.storage import StoredModel
 from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
-from ...text.templates import FeatureTemplates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -51,7 +50,6 @@ class LabelModel(Tempered, StoredModel):
     pair_table: str
     #: Columns with further parts of the labels.
     further: Sequence[int] = ()
-    _templates: type[FeatureTemplates] = FeatureTemplates
 
     def __init__(
         self,
@@ -128,7 +126,7 @@ class LabelModel(Tempered, StoredModel):
     ) -> dict[str, Any]:
         """Return the arguments that a file of either kind has."""
         return {
-            "templates": read_templates(cls._templates, d, tensors, given.get("functions")),
+            "templates": read_templates(d, tensors, given.get("functions")),
             "format": str(d["format"]),
             "n_columns": int(d["n_columns"]),
             "target": int(d["target"]),

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import copy
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import FileError
@@ -64,28 +67,27 @@ class StreamFitting(TokenFitting):
     def problem(self) -> TokenProblem:
         """Return a problem without sentences: it knows which weights there are."""
         vocabulary = self.new_vocabulary()
+        sizes = []
         self.counts = {"sentences": 0, "tokens": 0}
         for corpus, extractor in self.extracted():
             vocabulary.add(extractor, corpus.core, None)
+            sizes.append(len(corpus))
             self.counts["sentences"] += len(corpus)
             self.counts["tokens"] += corpus.n_tokens
         self.freeze(vocabulary, None)
-        self._problem = _StreamProblem(vocabulary, _core.TokenRows().arrays(), 1, self.forbid())
-        self._problem.told = {**self.counts, "keys": vocabulary.keys()}
+        told = {**self.counts, "keys": vocabulary.keys()}
+        self._problem = _StreamProblem(vocabulary, self.forbid(), self._pieces, sizes, told)
         self.announce()
         return self._problem
 
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return the perceptron over pieces: whole numbers are all that streaming has."""
-        return {"solver": self.integer_perceptron(problem, self._batches)}
-
-    def _batches(self, native: _core.IntegerPerceptron) -> Iterator[_core.IntegerBatch]:
+    def _pieces(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of each piece of the file."""
         for corpus, extractor in self.extracted():
             rows = self.vocabulary.rows(extractor, corpus.core).arrays()
             if (rows["label"] < 0).any():
                 raise FileError(self.stream.path, "streaming needs the label of every token")
             check_legal(corpus, self.target, self.forbid(), self.tagger.scheme)
-            yield native.read(rows["sentence"], rows["begin"], rows["feature"], rows["label"])
+            yield rows
 
     def more(self) -> dict[str, Any]:
         """Return the counts of the whole file."""
@@ -105,12 +107,63 @@ class StreamFitting(TokenFitting):
 
 
 class _StreamProblem(TokenProblem):
-    """Named by what is known of the file: its sentences are not there."""
+    """Sentences that are in a file: passes in whole numbers are all that there is.
 
-    told: dict[str, Any]
+    Parameters
+    ----------
+    pieces : callable
+        Yields the rows of each piece of the file.
+    sizes : list of int
+        The numbers of sentences of the pieces.
+    told : dict
+        What is known of the file, by which checkpoints know the problem.
+    """
+
+    def __init__(
+        self,
+        vocabulary: _core.Vocabulary,
+        forbid: Mapping[str, Any],
+        pieces: Callable[[], Iterator[dict[str, Any]]],
+        sizes: list[int],
+        told: dict[str, Any],
+    ) -> None:
+        super().__init__(vocabulary, _core.TokenRows().arrays(), 1, forbid)
+        self._pieces, self._sizes, self._told = pieces, sizes, told
+
+    @property
+    def n_examples(self) -> int:
+        return sum(self._sizes)
+
+    @property
+    def probes(self) -> range:
+        """No examples: the sentences are in the file."""
+        return range(0)
 
     def specification(self) -> dict[str, Any]:
-        return {**super().specification(), **self.told}
+        return {**super().specification(), **self._told}
+
+    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+        """Return the pieces in their order, the sentences of each in one of their own."""
+        ends = np.cumsum(self._sizes)
+        orders = [rng.permutation(n) if shuffle else np.arange(n) for n in self._sizes]
+        placed = zip(orders, ends - self._sizes, strict=True)
+        return np.concatenate([order + begin for order, begin in placed]).astype(np.int64)
+
+    def online_pass(
+        self, options: dict[str, Any], state: Any, order: npt.NDArray[np.int64]
+    ) -> tuple[Any, dict[str, float]]:
+        total: dict[str, float] = {}
+        begin = 0
+        for rows, n in zip(self._pieces(), self._sizes, strict=True):
+            own = order[(order >= begin) & (order < begin + n)] - begin
+            begin += n
+            names = ("sentence", "begin", "feature", "label")
+            report = state.make_pass(state.native.read(*(rows[k] for k in names)), own)
+            for name, value in report.items():
+                total[name] = value if name == "complete" else total.get(name, 0) + value
+            if not report["complete"]:
+                break
+        return state, total
 
 
 def _streamable(tagger: Any, corpus: Corpus) -> Any:

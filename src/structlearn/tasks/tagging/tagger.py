@@ -6,7 +6,6 @@ import os
 from array import array
 from collections.abc import Callable, Sequence
 
-from ... import _core
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...models.temperature import temperature_of
@@ -309,23 +308,6 @@ class Tagger(LabelTagger):
 
     def _labels_in_files(self) -> list[str]:
         return self.classes_
-
-    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
-        model = self._fitted()
-        return _core.Labeller(
-            model.core,
-            model.format,
-            model.targets,
-            model.n_columns,
-            nbest,
-            columns["confidence"],
-            columns["marginals"],
-            columns["known"],
-            temperature_of(model.temperature),
-            model.certainty_curve,
-            model.unknown,
-            lone,
-        )
 
     def _written_labels(self) -> list[str]:
         labels: list[str] = self._fitted().labels

@@ -13,8 +13,6 @@ from ...exceptions import FileError, LineError
 from ...metrics import legal_transitions
 from ...metrics.schemes import are_chunk_labels, file_scheme, written
 from ...text.corpus import Corpus
-from ...text.presets import PRESETS, load_templates
-from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from .candidates import MANY_LABELS, CandidateProblem, n_candidates
 from .first_pass import FirstPass, forbidden_bits
@@ -40,7 +38,6 @@ class TokenFitting(Fitting):
         The model to continue from.
     """
 
-    presets = PRESETS
     #: How many labels are considered at each token; 0: all.
     candidates = 0
     #: Whether features have weights for likely labels in the place of all.
@@ -116,22 +113,10 @@ class TokenFitting(Fitting):
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
         tagger = self.tagger
-        if self.start is not None:
-            templates = self.start.templates
-        elif isinstance(features, SegmentTemplates):
-            raise ValueError("these templates are about segments: they are for a SegmentTagger")
-        elif isinstance(features, FeatureTemplates):
-            templates = features.copy()
-            templates.functions.update(tagger.functions or {})
-        else:
-            templates = templates_for(features, tagger.functions, self.corpus, self.targets)
-            self.leaves_out_tags = features in PRESETS and len(templates.templates) < len(
-                load_templates(features, tagger.functions).templates
-            )
+        templates = self.read_templates(features) if self.start is None else self.start.templates
         if tagger.order > 1 and any(t.transition for t in templates.templates):
             raise ValueError("features of label pairs need order 1")
-        chosen: FeatureTemplates = self.check_templates(templates)
-        return chosen
+        return self.check_templates(templates)
 
     def new_vocabulary(self) -> _core.Vocabulary:
         """Return a vocabulary with nothing in it but what an earlier model had."""
@@ -222,30 +207,9 @@ class TokenFitting(Fitting):
         pairs = arrays if vocabulary.pair_size else None
         return CandidateProblem(first, observed, tagger.order, self.candidates, pairs)
 
-    def how(self, problem: Any) -> dict[str, Any]:
-        """Return where to begin, and the fast way of the perceptron where it is open.
-
-        It computes the same as the estimator's, bit for bit: steps of whole numbers.
-        """
-        tagger = self.tagger
-        if self.start is not None:
-            return {"start": problem.weights_of(self.start)}
-        if tagger.learner != "perceptron" or self.candidates or not problem.suits_integers:
-            return {}
-        rows: Any = problem.examples.blocks["label"]
-        read = problem.integer_perceptron().read
-        # Laid out for the one way they are used, once for all runs.
-        batch = read(rows.site_ptr, rows.indptr, rows.indices, problem.gold_numbers)
-        return {"solver": self.integer_perceptron(problem, lambda _: [batch])}
-
-    def integer_perceptron(self, problem: TokenProblem, batches: Any) -> Any:
-        """Return a function from a seed to the perceptron in whole numbers."""
-        from ...learners.integer_perceptron import IntegerPerceptron
-
-        how = {"average": self.tagger.average, "shuffle": self.tagger.shuffle}
-        return lambda seed: IntegerPerceptron(
-            problem.integer_perceptron, batches, **how, random_state=seed
-        )
+    def starting_weights(self, problem: Any) -> Vector | None:
+        """Return the weights of the earlier model; None without one."""
+        return None if self.start is None else problem.weights_of(self.start)
 
     # -- the model ------------------------------------------------------------------------------
 

@@ -7,25 +7,38 @@ from collections.abc import Sequence
 from io import BytesIO
 from itertools import islice
 
-from ..exceptions import LineError
-from .answers import BLANKS, as_text, cell_fault
-from .codec import Codec, Sentences
+from ...exceptions import LineError
+from ..answers import BLANKS, as_text, cell_fault
+from ..tables import is_heading
+from .format import Format, Sentences, first_line
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from .answers import Answer
+    from ... import _core
+    from ..answers import Answer
 
-__all__ = ["ConlluCodec", "LinesCodec", "TextCodec"]
+__all__ = ["Columns", "Conllu", "Text", "lines_are", "split_heading"]
+
+_BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
+#: Bytes of a file that tell what it is.
+_LOOKED_AT = 1 << 14
 
 
-class TextCodec(Codec):
+class Text(Format):
     """One sentence on each line, words separated by blanks; labels follow the words after a |.
 
     Readers split tokens at the last | marks: no label has one. If labels of the model do, they
     split at the first one: then words have none, and nothing but the label is added.
     """
 
-    called = "text"
+    name = called = "text"
+    guessed = False
+    labelled = False
+    ends = re.compile(rb"\n")
+
+    @classmethod
+    def sniff(cls, head: bytes) -> bool:
+        return lines_are(head) == "text"
 
     def __init__(self, header: bool = False) -> None:
         super().__init__(header)
@@ -73,12 +86,18 @@ class TextCodec(Codec):
 _CELLS = re.compile(f"[^{BLANKS}]+")
 
 
-class LinesCodec(Codec):
+class Columns(Format):
     """A token on each line; its columns are separated by tabs or blanks. Labels are appended."""
 
-    called = "columns"
+    name = called = "columns"
+    native = True
+    ends = _BLANK_LINE
     replaces = False
     _conllu = False
+
+    @classmethod
+    def sniff(cls, head: bytes) -> bool:
+        return True  # whatever else it is not
 
     def __init__(self, header: bool = False) -> None:
         super().__init__(header)
@@ -140,6 +159,11 @@ class LinesCodec(Codec):
             found[-1].append((line + n + 1, cells))
         return [sentence for sentence in found if sentence]
 
+    def fill(self, core: _core.Corpus, text: bytes) -> None:
+        heading, text = split_heading(text, self.header)
+        core.set_line(heading.count(b"\n"))
+        core.read(text)
+
     def write(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> bytes:
         tokens = (more for sentence in added for more in sentence)
         for n, more in zip(self._tokens, tokens, strict=True):
@@ -152,13 +176,22 @@ class LinesCodec(Codec):
         return self.added.join((row, *map(as_text, more)))
 
 
-class ConlluCodec(LinesCodec):
+class Conllu(Columns):
     """CoNLL-U: what has no column of its own goes to the last one, MISC."""
 
+    name = named_as = "conllu"
     called = "CoNLL-U"
-    named_as = "conllu"
+    extensions = (".conllu", ".conll-u")
     replaces = True
     _conllu = True
+
+    @classmethod
+    def sniff(cls, head: bytes) -> bool:
+        cells = first_line(head).split(b"\t")
+        return len(cells) == 10 and cells[0].replace(b"-", b"").replace(b".", b"").isdigit()
+
+    def fill(self, core: _core.Corpus, text: bytes) -> None:
+        core.read(text)
 
     def prepare(self, first: bytes, labels: Sequence[str], beside: bool = False) -> None:
         self._settle("")
@@ -182,3 +215,52 @@ class ConlluCodec(LinesCodec):
         misc = [] if cells[9] == "_" else [cells[9]]
         cells[9] = "|".join([*misc, *(f"{name.title()}={value}" for name, value in entries)]) or "_"
         return "\t".join(cells)
+
+
+def lines_are(text: bytes) -> str | None:
+    """Tell running text from columns: "text", "columns", or None where nobody can be sure.
+
+    Columns are equally many on every line, and no line of text has a tab. Of lines without tabs
+    those of text have three or more lengths, none of which most lines have; in columns they have
+    one length, blank lines end sentences, and labels come again and again.
+    """
+    text = text[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"").lstrip()
+    lines = (text if len(text) < _LOOKED_AT - 3 else text[: text.rfind(b"\n")]).splitlines()
+    if text[:1] in b"([{<":
+        return None  # brackets, JSON or XML: neither of both
+    if b"\t" in text:
+        rows = [line.rstrip().split(b"\t") for line in lines if line.strip()]
+        whole = all(len(cell.split()) == 1 for row in rows for cell in row)
+        even = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+        numbered = all(row[0].isdigit() for row in rows)
+        return "columns" if whole and even and not numbered else None
+    rows = [line.split() for line in lines if line.strip()]
+    lengths = [len(row) for row in rows]
+    if len(set(lengths)) > 2 and 2 * max(map(lengths.count, set(lengths))) <= len(lengths):
+        return "text"
+    again = 2 * len({row[-1] for row in rows}) <= len(rows)
+    if set(lengths) == {max(lengths, default=0)} - {0, 1} and len(rows) >= 10 and again:
+        return "columns" if b"\n\n" in text.strip() else None
+    return None
+
+
+def split_heading(text: bytes, header: bool) -> tuple[bytes, bytes]:
+    """Return the heading of a column file, with its line end, and the rest.
+
+    Raises ``LineError`` where there is a heading and nobody said so (``header``).
+    """
+    start = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+    while text[start : start + 1] in (b"\n", b"\r"):
+        start += 1
+    end = text.find(b"\n", start) + 1 or len(text)
+    line = text[start:end].decode(errors="replace").strip()
+    if not header:
+        cells = line.split("\t") if "\t" in line else line.split()
+        if is_heading(cells):
+            raise LineError(
+                text[:start].count(b"\n") + 1,
+                f"this line names the columns ({', '.join(cells)}) and is not a token: delete it, "
+                "or have it skipped (--header; in Python read_corpus(path, header=True))",
+            )
+        return b"", text
+    return text[:end], text[end:]

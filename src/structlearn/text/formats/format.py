@@ -1,35 +1,63 @@
-"""One format of sentences: cells that a model reads, and labels written beside them.
+"""A format of text files: how it is recognised, read, and written with what a model found.
 
-Files of the format that a model was trained on are labelled in the core. A codec reads any other
-format piece by piece, and writes each piece again with what was found for its tokens.
+A new format is a subclass of :class:`Format`: a file in this folder and a name in ``FORMATS``, or
+one of another package that :func:`register` is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..exceptions import LineError
-from .answers import BLANKS, list_fault
+from ...exceptions import LineError
+from ..answers import BLANKS, list_fault
+from ..tokens import add_tokens
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from .answers import Answer
+    from re import Pattern
+    from typing import Any
 
-__all__ = ["Codec", "Sentences"]
+    from ... import _core
+    from ..answers import Answer
+
+__all__ = ["Format", "Sentences", "first_line"]
 
 #: Sentences of a piece: the line and the cells of each token.
 Sentences = list[list[tuple[int, tuple[str, ...]]]]
 
 
-class Codec:
-    """One format. ``read`` a piece, then ``write`` it with what was found."""
+class Format:
+    """One file of a format. ``read`` a piece of it, then ``write`` the piece with what was found.
 
-    #: What the format is called.
-    called = ""
+    Parameters
+    ----------
+    header : bool
+        The first line names the columns, whatever it looks like.
+    """
+
+    #: By this name the command line and functions know it, and by this one messages.
+    name = called = ""
+    #: How the names of its files end.
+    extensions: tuple[str, ...] = ()
+    #: What is read: "tokens", sentences of cells in columns; or "trees".
+    holds = "tokens"
+    #: Whether it is told from column files by the content, wherever sentences are read.
+    guessed = True
+    #: Whether files may have labels to learn from.
+    labelled = True
+    #: The core reads it, and labels its files from text to text.
+    native = False
+    #: Where a text may be cut, after the match; None: nowhere.
+    ends: Pattern[bytes] | None = None
     #: The format whose names of columns it has.
     named_as = "columns"
     #: Labels are written where the file has such labels already.
     replaces = True
+
+    @classmethod
+    def sniff(cls, head: bytes) -> bool:
+        """Tell whether a file is of this format, by its beginning."""
+        raise AssertionError
 
     def __init__(self, header: bool = False) -> None:
         self.header = header
@@ -52,9 +80,21 @@ class Codec:
         """Return pieces that can be read one by one, of those that end at blank lines."""
         return pieces
 
-    def read(self, text: bytes, line: int) -> Sentences:
-        """Return the sentences of a piece. ``line``: the number of lines before it."""
+    def read(self, text: bytes, line: int) -> Any:
+        """Return what a piece holds: sentences, or trees with the line that each begins on.
+
+        ``line``: the number of lines before the piece. A mistake in it is a ``LineError``.
+        """
         raise AssertionError
+
+    def fill(self, core: _core.Corpus, text: bytes) -> None:
+        """Read a whole file into a corpus of the core."""
+        for number, sentence in enumerate(self.read(text, 0)):
+            lines, tokens = zip(*sentence, strict=True)
+            try:
+                add_tokens(core, list(tokens), number, lines)
+            except ValueError as error:
+                raise LineError(lines[0], str(error)) from None
 
     def write(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> bytes:
         """Return the piece that was read last, with labels.
@@ -95,3 +135,9 @@ class Codec:
 
     def _encoded(self, content: str) -> bytes:
         return (self._mark + content).encode()
+
+
+def first_line(head: bytes) -> bytes:
+    """Return the first line that is neither blank nor a comment; empty: there is none."""
+    lines = head[:65536].removeprefix(b"\xef\xbb\xbf").splitlines()
+    return next((line for line in lines if line.strip() and not line.startswith(b"#")), b"")

@@ -1,0 +1,18 @@
+"""Formats of text files: one file each, the registry, and which one a file has."""
+
+from .format import Format, Sentences
+from .guessing import check_format, guess_format, sure_format
+from .lines import split_heading
+from .registry import FORMATS, register, token_formats
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Sentences",
+    "check_format",
+    "guess_format",
+    "register",
+    "split_heading",
+    "sure_format",
+    "token_formats",
+]
