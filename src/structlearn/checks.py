@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["check_checkpoint", "check_number", "check_whole"]
+__all__ = ["check_number", "check_path", "check_whole"]
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -35,7 +35,7 @@ def check_number(name: str, value: Any, *, above: bool) -> float:
     raise ValueError(f"{name} must be a number {bound}, got {value!r}")
 
 
-def check_checkpoint(path: Any) -> None:
+def check_path(name: str, path: Any) -> None:
     """Refuse what cannot be the name of a checkpoint."""
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise ValueError(f"checkpoint must be None or the name of a file, got {path!r}")
+        raise ValueError(f"{name} must be None or the name of a file, got {path!r}")

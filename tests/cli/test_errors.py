@@ -308,8 +308,6 @@ def test_nothing_to_learn_from(fails, tmp_path):
 def test_options_that_make_no_sense(fails):
     train = ["train", "tagger", "good.txt", "--model", "model"]
     fails(*train, "--l1", 1, names="l1")
-    fails(*train, "--hash-bits", 31, names="hash_bits")
-    fails(*train, "--order", 9, names="order")
     fails(*train, "--stream", "--learner", "crf", names="stream")
     fails(*train, "--stream", "--dev", "good.txt", names="--stream")
     fails(*train, "--scheme", "bio", "--target", "2", "--features", "pos", names="scheme")
@@ -326,6 +324,8 @@ def test_options_that_make_no_sense(fails):
         ["predict", "model", "good.txt", "--nbest", "x"],
         ["train", "tagger", "good.txt", "--model", "model", "--C", "nan"],
         ["train", "tagger", "good.txt", "--model", "model", "--learner", "tree"],
+        ["train", "tagger", "good.txt", "--model", "model", "--hash-bits", "31"],
+        ["train", "tagger", "good.txt", "--model", "model", "--order", "9"],
     ],
 )
 def test_arguments_that_cannot_be_read(arguments, capsys):
@@ -334,7 +334,30 @@ def test_arguments_that_cannot_be_read(arguments, capsys):
     assert stopped.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("usage: structlearn")
+    assert err.startswith("structlearn ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["trian", "tagger", "good.txt"], "train"),
+        (["train", "taggr", "good.txt"], "tagger"),
+        (["train", "tagger", "good.txt", "--modle", "m"], "--model"),
+        (["train", "parser", "good.txt", "--model", "m", "--max-itr=3"], "--max-iter"),
+        (["train", "segments", "good.txt", "--model", "m", "--learner", "cfr"], "crf"),
+        (["predict", "model", "good.txt", "--thread", "2"], "--threads"),
+        (["--verison"], "--version"),
+    ],
+)
+def test_mistyped_arguments_get_one_line_with_the_nearest(arguments, meant, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(arguments)
+    assert stopped.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert f"; did you mean {meant}? (structlearn" in err
 
 
 # -- output ---------------------------------------------------------------------------------------

@@ -413,28 +413,28 @@ def test_constraints_hold_in_predictions():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"C": 0}, "C must be > 0, got 0"),
-        ({"C": -1.0}, r"C must be > 0, got -1\.0"),
-        ({"C": np.nan}, "C must be a finite number, got nan"),
-        ({"C": np.inf}, "C must be a finite number, got inf"),
-        ({"C": "1"}, "C must be a finite number, got '1'"),
-        ({"C": None}, "C must be a finite number, got None"),
-        ({"l1": -0.1}, r"l1 must be >= 0, got -0\.1"),
-        ({"tol": -1e-3}, r"tol must be >= 0, got -0\.001"),
-        ({"margin": -1}, "margin must be >= 0, got -1"),
-        ({"temperature": -1}, "temperature must be >= 0, got -1"),
-        ({"temperature": np.nan}, "temperature must be a finite number, got nan"),
-        ({"max_iter": 0}, "max_iter must be at least 1, got 0"),
-        ({"max_iter": -1}, "max_iter must be a whole number >= 0, got -1"),
-        ({"max_iter": 1.5}, r"max_iter must be a whole number >= 0, got 1\.5"),
-        ({"max_iter": True}, "max_iter must be a whole number >= 0, got True"),
-        ({"min_count": -1}, "min_count must be a whole number >= 0, got -1"),
-        ({"min_count": "2"}, "min_count must be a whole number >= 0, got '2'"),
+        ({"C": 0}, "C must be a number above 0, got 0"),
+        ({"C": -1.0}, r"C must be a number above 0, got -1\.0"),
+        ({"C": np.nan}, "C must be a number above 0, got nan"),
+        ({"C": np.inf}, "C must be a finite number"),
+        ({"C": "1"}, "C must be a number above 0, got '1'"),
+        ({"C": None}, "C must be a number above 0, got None"),
+        ({"l1": -0.1}, r"l1 must be a number of at least 0, got -0\.1"),
+        ({"tol": -1e-3}, r"tol must be a number of at least 0, got -0\.001"),
+        ({"margin": -1}, "margin must be a number of at least 0, got -1"),
+        ({"temperature": -1}, "temperature must be a number of at least 0, got -1"),
+        ({"temperature": np.nan}, "temperature must be a number of at least 0, got nan"),
+        ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
+        ({"max_iter": -1}, "max_iter must be a whole number of at least 1, got -1"),
+        ({"max_iter": 1.5}, r"max_iter must be a whole number of at least 1, got 1\.5"),
+        ({"max_iter": True}, "max_iter must be a whole number of at least 1, got True"),
+        ({"min_count": -1}, "min_count must be a whole number of at least 0, got -1"),
+        ({"min_count": "2"}, "min_count must be a whole number of at least 0, got '2'"),
         ({"time_limit": -1}, "time_limit must be a number of at least 0, got -1"),
         ({"time_limit": "abc"}, "time_limit must be a number of at least 0, got 'abc'"),
         ({"time_limit": np.nan}, "time_limit must be a number of at least 0, got nan"),
-        ({"verbose": "a"}, "verbose must be a whole number >= 0, got 'a'"),
-        ({"verbose": -1}, "verbose must be a whole number >= 0, got -1"),
+        ({"verbose": "a"}, "verbose must be a whole number of at least 0, got 'a'"),
+        ({"verbose": -1}, "verbose must be a whole number of at least 0, got -1"),
         ({"average": "yes"}, "average must be True or False, got 'yes'"),
         ({"shuffle": 7}, "shuffle must be True or False, got 7"),
         ({"all_possible_states": "x"}, "all_possible_states must be True or False, got 'x'"),
@@ -473,7 +473,7 @@ def test_parameters_of_other_estimators(cls):
         for name, value in [("C", 0), ("solver", "newton"), ("step", "big"), ("tol", -1)]:
             with pytest.raises(ValueError, match=name):
                 cls(**{name: value}).fit(WORDS, TAGS)
-        with pytest.raises(ValueError, match="C must be > 0"):
+        with pytest.raises(ValueError, match="C must be a number above 0"):
             cls(C=0, solver="sgd").partial_fit(WORDS, TAGS, classes=["D", "N"])
 
 

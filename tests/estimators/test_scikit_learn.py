@@ -88,13 +88,14 @@ def test_parameters_are_those_of_init():
     assert set(StructuredPerceptron().get_params()) == common | beam | cut
     assert set(PassiveAggressive().get_params()) == common | beam | cut | {"C", "cost", "loss"}
     assert set(AROW().get_params()) == common | beam | {"cost", "r"}
-    more = {"C", "cost", "eta0", "margin", "temperature", "tol"}
+    more = {"C", "cost", "eta0", "delta", "margin", "temperature", "tol"}
     assert set(AdaGrad().get_params()) == common | more
     more = {"C", "cost", "solver", "step", "tol", "submodular"}
     assert set(StructuredSVM().get_params()) == common | more | {"violation_tol", "latent"}
     more |= {"l1", "margin", "temperature", "latent", "likelihood"}
     assert set(CRF().get_params()) == common | more
-    assert set(StructuredModel().get_params()) == set(CRF().get_params()) | {"violation_tol"}
+    every = (CRF, StructuredSVM, StructuredPerceptron, PassiveAggressive, AROW, AdaGrad)
+    assert set(StructuredModel().get_params()) == set().union(*(k().get_params() for k in every))
     with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
         CRF(depth=3)
 

@@ -74,11 +74,11 @@ def test_a_feature_of_one_and_a_shared_table_are_the_same_model():
 
 
 def test_gradients_by_differences():
+    from structlearn.estimators import StructuredModel
     from structlearn.estimators.preparation import prepare
-    from structlearn.fitting.learning import Parameters
 
     X, y = trees(6)
-    problem = prepare(Parameters(structure="tree"), X, y).problem
+    problem = prepare(StructuredModel(structure="tree"), X, y).problem
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     _, gradient = problem.total_loss(w, 1.0, 0.7)
     for j in range(0, problem.n_weights, 4):

@@ -256,7 +256,7 @@ def test_parameters_changed_after_fit_are_saved_as_they_are(tmp_path):
     assert loaded.get_params() == model.get_params()
     assert alike(loaded.predict(X), model.predict(X))
     assert same_coef(loaded, model)
-    with pytest.raises(ValueError, match="C must be > 0"):
+    with pytest.raises(ValueError, match="C must be a number above 0"):
         model.set_params(C=-1.0).save(tmp_path / "y")
     assert not (tmp_path / "y").exists()
 

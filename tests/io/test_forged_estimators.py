@@ -137,7 +137,7 @@ def put_in(*keys, value):
         ("crf", put_in("weights", "blocks", "label", "n_features", value=2**31 - 1), "not those"),
         ("crf", put_in("weights", "blocks", "start", "shared", value=False), "not those of"),
         ("crf", put_in("training", "history", value=[{}]), "KeyError: 'loss'"),
-        ("crf", put_in("parameters", "C", value=-1), "C must be > 0"),
+        ("crf", put_in("parameters", "C", value=-1), "C must be a number above 0"),
         ("crf", put_in("parameters", "gamma", value=1), "unexpected keyword argument 'gamma'"),
         ("crf", put_in("parameters", "n_jobs", value="many"), "n_jobs must be None or a whole"),
         ("crf", put_in("class", value="LossCurve"), "a class that structlearn does not have"),

@@ -164,16 +164,16 @@ def test_refused_parameters():
     X, y = [[["a"]]], [["A"]]
     for model, message in [
         (PassiveAggressive(loss="log"), "loss must be"),
-        (PassiveAggressive(C=0.0), "C must be > 0"),
-        (AROW(r=0.0), "r must be a finite number > 0"),
-        (AROW(r="1"), "r must be a finite number > 0"),
+        (PassiveAggressive(C=0.0), "C must be a number above 0"),
+        (AROW(r=0.0), "r must be a number above 0"),
+        (AROW(r="1"), "r must be a number above 0"),
         (AdaGrad(eta0=-1.0), "eta0 must be"),
         (AdaGrad(eta0=np.inf), "eta0 must be"),
         (StructuredModel(solver="arow", temperature=1.0), "needs margin > 0 and temperature = 0"),
         (StructuredModel(solver="passive-aggressive", margin=0.0), "needs margin > 0"),
-        (PassiveAggressive(beam=0), "width of a beam"),
-        (PassiveAggressive(beam=10**30), "width of a beam"),
-        (AROW(beam=2, update_at="late"), "update_at must be one of"),
+        (PassiveAggressive(beam=0), "beam must be a whole number"),
+        (PassiveAggressive(beam=10**30), "beam must be a whole number"),
+        (AROW(beam=2, update_at="late"), "update_at must be 'early'"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)

@@ -260,9 +260,9 @@ def test_parameters_that_do_not_go_together():
     ]:
         with pytest.raises(ValueError, match=message):
             StructuredModel(structure, **options).fit(X, y)
-    with pytest.raises(ValueError, match="update_at must be one of"):
+    with pytest.raises(ValueError, match="update_at must be 'early'"):
         StructuredPerceptron(structure, update_at="nonsense").fit(X, y)
-    with pytest.raises(ValueError, match="violation_tol must be None or a number >= 0"):
+    with pytest.raises(ValueError, match="violation_tol must be a number of at least 0"):
         StructuredSVM(structure, solver="n-slack", violation_tol=-1).fit(X, y)
     with pytest.raises(ValueError, match=r"frank-wolfe.*structured hinge.*temperature=1"):
         StructuredModel(structure, solver="frank-wolfe", temperature=1.0).fit(X, y)

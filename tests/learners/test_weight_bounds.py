@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from structlearn import StructuredModel
-from structlearn.fitting.learning import Parameters, learn
+from structlearn.fitting.learner_registry import LearningParameters
+from structlearn.fitting.learning import learn
 from tests.learners.cone_problems import checkered
 
 pytestmark = pytest.mark.filterwarnings(
@@ -57,7 +58,7 @@ def test_adagrad(problem, C, average):
     free = [w for w in seen if (problem.cone.products(w) == 0).any()]
     assert free, "the bound was never felt"
     found = learn(
-        Parameters(solver="adagrad", C=C, _rate=0.3, delta=0.2, max_iter=4, average=average,
+        LearningParameters(solver="adagrad", C=C, eta0=0.3, delta=0.2, max_iter=4, average=average,
                    shuffle=False),
         problem,
     )  # fmt: skip
@@ -80,7 +81,8 @@ def test_arow(problem, average):
     seen = visited(problem, step, 4)
     assert any((problem.cone.products(w) == 0).any() for w in seen[6:])
     found = learn(
-        Parameters(solver="arow", _rate=r, max_iter=4, average=average, shuffle=False), problem
+        LearningParameters(solver="arow", r=r, max_iter=4, average=average, shuffle=False),
+        problem,
     )
     expected = np.mean(seen, axis=0) if average else seen[-1]
     np.testing.assert_allclose(found.weights, expected, rtol=1e-10, atol=1e-12)

@@ -10,8 +10,7 @@ import pytest
 
 from structlearn import CRF, StructuredSVM, _core
 from structlearn.exceptions import ConvergenceWarning, FileError
-from structlearn.fitting.learner_registry import LEARNERS
-from structlearn.fitting.named_learners import learner_facts
+from structlearn.fitting.learner_registry import LEARNERS, learner_facts
 from structlearn.learners import Training
 from structlearn.metrics.segments import to_segments
 from structlearn.structures import SemiMarkov

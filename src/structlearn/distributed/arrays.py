@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -26,7 +25,6 @@ from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..fitting.learning import learn
-from ..learners.solvers import SOLVERS
 from ..scoring.layout import WeightLayout, joined_rows
 from .crew import Crew
 from .problem import ShardedProblem
@@ -77,7 +75,7 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
         options.class_weight = dict(zip(frame.classes.tolist(), table.tolist(), strict=True))
     problem = ShardedProblem(held.then(_make_problem, options, frame))
     held.release()
-    training = learn(_over_shards(estimator), problem)
+    training = learn(estimator, problem)
     prepared = Prepared(
         frame.encoder,
         frame.structure,
@@ -88,19 +86,6 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
         columns=frame.columns,
     )
     estimator._accept(prepared, training)
-
-
-def _over_shards(estimator: Any) -> Any:
-    """Return the parameters; a default solver that needs all examples here is left open."""
-    chosen = estimator.solver
-    known = SOLVERS.get(chosen) if isinstance(chosen, str) else None
-    if known is None or known.over_shards:
-        return estimator
-    if chosen != inspect.signature(type(estimator)).parameters["solver"].default:
-        return estimator  # it was asked for, and will be refused
-    open_ = copy.copy(estimator)
-    open_.solver = "auto"
-    return open_
 
 
 class _Names:

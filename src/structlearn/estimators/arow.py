@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from .model import StructuredModel, store_parameters
+from ..fitting.learner_registry import AROWParameters
+from .model import StructuredModel
 
 __all__ = ["AROW"]
 
 
-class AROW(StructuredModel):
+class AROW(AROWParameters, StructuredModel):
     """A passive-aggressive learner that knows how sure it is of each weight.
 
     With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y),
@@ -42,50 +40,3 @@ class AROW(StructuredModel):
     ----------
     K. Crammer, A. Kulesza & M. Dredze (2009), Adaptive regularization of weight vectors.
     """
-
-    r: float
-    margin = 1.0
-    temperature = 0.0
-    C = 1.0
-    l1 = 0.0
-    solver = "arow"
-    step = "decaying"
-    tol = 0.0
-
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        r: float = 10.0,
-        cost: Any = "hamming",
-        max_iter: int = 10,
-        average: bool = True,
-        beam: int | None = None,
-        update_at: str = "early",
-        shuffle: bool = True,
-        min_count: int = 0,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        hierarchy: Any = None,
-        forbid: Any = None,
-        constraints: Any = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        callbacks: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.r, (int, float)) or not (math.isfinite(self.r) and self.r > 0):
-            raise ValueError(f"r must be a finite number > 0, got {self.r!r}")
-        super()._check_parameters()
-
-    @property
-    def _rate(self) -> float:  # type: ignore[override]
-        return self.r

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .model import StructuredModel, store_parameters
+from ..fitting.learner_registry import CRFParameters
+from .model import StructuredModel
 
 __all__ = ["CRF"]
 
 
-class CRF(StructuredModel):
+class CRF(CRFParameters, StructuredModel):
     """Minimise ½‖w‖² + l1·‖w‖₁ + C·Σ_n [log Z(x_n) − s(x_n, y_n)].
 
     :class:`StructuredModel` with margin 0 and temperature 1. Parameters and attributes that are not
@@ -55,41 +54,3 @@ class CRF(StructuredModel):
     J. Lafferty, A. McCallum & F. Pereira (2001), Conditional random fields; K. Gimpel & N. Smith
     (2010), Softmax-margin CRFs.
     """
-
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        C: float = 1.0,
-        l1: float = 0.0,
-        solver: str = "auto",
-        temperature: float = 1.0,
-        margin: float = 0.0,
-        cost: Any = "hamming",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        step: str = "decaying",
-        average: bool = True,
-        shuffle: bool = True,
-        min_count: int = 0,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        hierarchy: Any = None,
-        forbid: Any = None,
-        constraints: Any = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        latent: str = "auto",
-        submodular: bool = False,
-        likelihood: str = "auto",
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        callbacks: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
-
-    _solvers = ("auto", "dual", "lbfgs", "sag", "projected", "sgd")

@@ -12,7 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.arrays import DenseEncoder, SparseEncoder
-from ..fitting.learning import Kept, check_parameters, learn, warn_unless_converged
+from ..fitting.learner_registry import LearningParameters
+from ..fitting.learning import Kept, learn, warn_unless_converged
+from ..fitting.parameters import Number, Switch, Whole, parameter
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..models.inputs import Solutions
@@ -43,13 +45,6 @@ __all__ = ["StructuredModel"]
 Vector = npt.NDArray[np.float64]
 
 
-def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
-    """Keep the arguments of ``__init__`` under their own names, untouched, as scikit-learn asks."""
-    for name, value in arguments.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
-
-
 def _learns_online(estimator: Any) -> bool:
     if not estimator._online_solver():
         raise AttributeError(
@@ -59,7 +54,7 @@ def _learns_online(estimator: Any) -> bool:
     return True
 
 
-class StructuredModel(ArrayModel):
+class StructuredModel(LearningParameters, ArrayModel):
     """A linear model of joint scores: features → part scores → structure, learned by one loss.
 
     Minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n loss_n over the loss family of margin γ and temperature ε
@@ -93,6 +88,15 @@ class StructuredModel(ArrayModel):
         For "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
         Step size of "sgd"; "constant" is Algorithm 41 of the chapter as printed.
+    eta0, delta : float, default=1.0
+        "adagrad": the first step of a weight is eta0·g / (delta + abs(g)), see :class:`AdaGrad`.
+    r : float, default=10.0
+        "arow": see :class:`AROW`.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        "passive-aggressive": see :class:`PassiveAggressive`.
+    beam : int, optional
+    update_at : {"early", "max-violation", "end"}, default="early"
+        Learners that move after a mistake: see :class:`StructuredPerceptron`.
     max_iter : int, default=100
         Maximum number of passes over the data, or of iterations.
     tol : float, default=1e-3
@@ -215,83 +219,20 @@ class StructuredModel(ArrayModel):
         that found the weights, with the labels that were filled in.
     """
 
-    structure: Any
-    cost: Any
-    margin: float
-    temperature: float
-    C: float
-    l1: float
-    solver: str
-    step: str
-    max_iter: int
-    tol: float
-    average: bool
-    shuffle: bool
-    min_count: int
-    all_possible_states: bool
-    all_possible_transitions: bool
-    boundaries: bool
-    hierarchy: Any
-    forbid: Any
+    structure: Any = parameter(default="chain", kw_only=False)
+    min_count: int = parameter(default=0, check=Whole(0))
+    all_possible_states: bool = parameter(default=False, check=Switch())
+    all_possible_transitions: bool = parameter(default=True, check=Switch())
+    boundaries: bool = parameter(default=True, check=Switch())
+    hierarchy: Any = None
+    forbid: Any = None
     constraints: Any = None
-    time_limit: float | None = None
-    class_weight: Any
-    latent: str = "auto"
-    submodular: bool = False
-    likelihood: str = "auto"
-    warm_start: bool
-    checkpoint: Any = None
-    callbacks: Any
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-    history_: list[dict[str, Any]]
-    rounds_: list[CuttingPlaneRound]
-    solver_: str
-    approximate_: str | None
-
-    # Of some presets alone.
-    beam: int | None = None
-    update_at: str = "early"
-    _rate: float = 1.0
-
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        cost: Any = "hamming",
-        margin: float = 1.0,
-        temperature: float = 0.0,
-        C: float = 1.0,
-        l1: float = 0.0,
-        solver: str = "auto",
-        step: str = "decaying",
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        violation_tol: float | None = None,
-        average: bool = True,
-        shuffle: bool = True,
-        min_count: int = 0,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        hierarchy: Any = None,
-        forbid: Any = None,
-        constraints: Any = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        latent: str = "auto",
-        submodular: bool = False,
-        likelihood: str = "auto",
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        callbacks: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
-
+    time_limit: float | None = parameter(default=None, check=Number())
+    class_weight: Any = None
+    submodular: bool = parameter(
+        default=False, check=Switch(), learners=("perceptron", "svm", "crf", "passive-aggressive")
+    )
+    likelihood: str = parameter(default="auto", learners=("crf",))
     # -- learning -------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -388,7 +329,7 @@ class StructuredModel(ArrayModel):
         counts = prepared.class_count + (getattr(self, "class_count_", 0.0) if continued else 0.0)
         self._hold(prepared, training.weights, history, training.objective, training.gap)
         self.class_count_ = counts
-        self.solver_ = training.solver
+        self.solver_: str = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS.get(training.solver)
         if solver is not None and solver.online:
@@ -397,7 +338,7 @@ class StructuredModel(ArrayModel):
             self._kept = Kept(training.solver, training.key, training.state)
         if training.rounds and not prepared.problem.sharded:
             of = prepared.problem if training.filled is None else training.filled
-            self.rounds_ = read_rounds(of, training, self._name)
+            self.rounds_: list[CuttingPlaneRound] = read_rounds(of, training, self._name)
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -427,7 +368,7 @@ class StructuredModel(ArrayModel):
         if isinstance(label, (DenseEncoder, SparseEncoder)):
             n_features = label.n_features
         self._hold_columns(frame.columns, block, n_features)
-        self.history_ = history
+        self.history_: list[dict[str, Any]] = history
         self.loss_curve_ = LossCurve(history)
         self.n_iter_ = len(history)
         self.objective_ = objective
@@ -485,19 +426,6 @@ class StructuredModel(ArrayModel):
         return Before(self._encoder, self._layout, self.classes_)
 
     # -- parameters -----------------------------------------------------------------------------
-
-    #: Names that ``solver`` may have.
-    _solvers: tuple[str, ...] = ("auto", *SOLVERS)
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
-        own = not isinstance(self.solver, str) and callable(getattr(self.solver, "run", None))
-        if not own and self.solver not in self._solvers:
-            raise ValueError(
-                f"solver must be one of {self._solvers} or a learner of your own (an object with "
-                f"run, see structlearn.learners.OwnLearner), got {self.solver!r}"
-            )
-        check_parameters(self)
 
     def _online_solver(self) -> bool:
         if self.solver == "auto":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .model import StructuredModel, store_parameters
+from ..fitting.learner_registry import PassiveAggressiveParameters
+from .model import StructuredModel
 
 __all__ = ["PassiveAggressive"]
 
 
-class PassiveAggressive(StructuredModel):
+class PassiveAggressive(PassiveAggressiveParameters, StructuredModel):
     """After each example the smallest step that gives the gold output the margin it should have.
 
     With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y) and
@@ -52,47 +51,3 @@ class PassiveAggressive(StructuredModel):
     >>> PassiveAggressive(random_state=0).fit(X, y).predict([[["w=dogs"], ["w=sleep"]]])
     [array(['N', 'V'], dtype='<U1')]
     """
-
-    loss: str
-    margin = 1.0
-    temperature = 0.0
-    l1 = 0.0
-    solver = "passive-aggressive"
-    step = "decaying"
-    tol = 0.0
-
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        C: float = 1.0,
-        loss: str = "hinge",
-        cost: Any = "hamming",
-        max_iter: int = 10,
-        average: bool = True,
-        beam: int | None = None,
-        update_at: str = "early",
-        shuffle: bool = True,
-        min_count: int = 0,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        hierarchy: Any = None,
-        forbid: Any = None,
-        constraints: Any = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        submodular: bool = False,
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        callbacks: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
-
-    def _check_parameters(self) -> None:
-        if self.loss not in ("hinge", "squared_hinge"):
-            raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}")
-        super()._check_parameters()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .model import StructuredModel, store_parameters
+from ..fitting.learner_registry import PerceptronParameters
+from .model import StructuredModel
 
 __all__ = ["StructuredPerceptron"]
 
 
-class StructuredPerceptron(StructuredModel):
+class StructuredPerceptron(PerceptronParameters, StructuredModel):
     """Predict; where the output is wrong, w ← w + φ(x, y) − φ(x, ŷ); return the average of all w.
 
     :class:`StructuredModel` with margin 0 and temperature 0. Parameters and attributes that are not
@@ -48,40 +47,3 @@ class StructuredPerceptron(StructuredModel):
     >>> StructuredPerceptron(random_state=0).fit(X, y).predict([[["w=dogs"], ["w=sleep"]]])
     [array(['N', 'V'], dtype='<U1')]
     """
-
-    cost = None
-    margin = 0.0
-    temperature = 0.0
-    C = 1.0
-    l1 = 0.0
-    solver = "perceptron"
-    step = "decaying"
-    tol = 0.0
-
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        max_iter: int = 10,
-        average: bool = True,
-        beam: int | None = None,
-        update_at: str = "early",
-        shuffle: bool = True,
-        min_count: int = 0,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        hierarchy: Any = None,
-        forbid: Any = None,
-        constraints: Any = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        submodular: bool = False,
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        callbacks: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())

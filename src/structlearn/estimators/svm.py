@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .model import StructuredModel, store_parameters
+from ..fitting.learner_registry import SVMParameters
+from .model import StructuredModel
 
 __all__ = ["StructuredSVM"]
 
 
-class StructuredSVM(StructuredModel):
+class StructuredSVM(SVMParameters, StructuredModel):
     """Minimise ½‖w‖² + C·Σ_n max_ŷ [Δ(y_n, ŷ) + s(ŷ) − s(y_n)] (eq. 17.24).
 
     :class:`StructuredModel` with margin 1 and temperature 0. Parameters and attributes that are not
@@ -53,42 +52,3 @@ class StructuredSVM(StructuredModel):
     (2011), Pegasos; S. Lacoste-Julien, M. Schmidt & F. Bach (2012), A simpler approach to obtaining
     an O(1/t) convergence rate.
     """
-
-    margin = 1.0
-    temperature = 0.0
-    l1 = 0.0
-
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        C: float = 1.0,
-        cost: Any = "hamming",
-        solver: str = "frank-wolfe",
-        step: str = "decaying",
-        tol: float = 1e-2,
-        max_iter: int = 1000,
-        violation_tol: float | None = None,
-        average: bool = True,
-        shuffle: bool = True,
-        min_count: int = 0,
-        all_possible_states: bool = False,
-        all_possible_transitions: bool = True,
-        boundaries: bool = True,
-        hierarchy: Any = None,
-        forbid: Any = None,
-        constraints: Any = None,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        latent: str = "auto",
-        submodular: bool = False,
-        warm_start: bool = False,
-        checkpoint: Any = None,
-        callbacks: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
-
-    _solvers = ("frank-wolfe", "sgd", "n-slack", "one-slack", "annealing", "auto")

@@ -13,12 +13,9 @@ from ..learners.online import Online, OnlineState
 from ..learners.solvers import Solver
 from ..problem import Problem
 
-__all__ = ["LATENT", "around", "fills_in", "random_start"]
+__all__ = ["around", "fills_in", "random_start"]
 
 Vector = npt.NDArray[np.float64]
-
-#: What may be done about unknown labels.
-LATENT = ("auto", "cccp", "direct")
 
 
 def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:

@@ -5,7 +5,6 @@ Nothing here needs scikit-learn, whose import takes longer than many a training.
 
 from __future__ import annotations
 
-import math
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,97 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import check_checkpoint, check_number
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
-from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
+from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem
-from ..structures.beam import UPDATE_AT
-from ..structures.checks import check_width
-from ..threads import n_threads, one_blas_thread
+from ..threads import one_blas_thread
 from .example_weights import refuse_no_weight
-from .latent import LATENT, around, fills_in, random_start
-from .learner_parameters import Parameters
+from .latent import around, fills_in, random_start
+from .learner_registry import LearningParameters
 
-__all__ = ["Kept", "Parameters", "check_parameters", "learn", "warn_unless_converged"]
+__all__ = ["Kept", "learn", "warn_unless_converged"]
 
 Vector = npt.NDArray[np.float64]
-
-#: Parameters that are True or False.
-_SWITCHES = (
-    "average",
-    "shuffle",
-    "all_possible_states",
-    "all_possible_transitions",
-    "boundaries",
-    "submodular",
-    "warm_start",
-)
-
-
-def check_parameters(parameters: Any) -> None:
-    """Refuse parameters that make no sense."""
-    for name in ("C", "margin", "temperature", "l1", "tol"):
-        value = getattr(parameters, name)
-        unbounded = name == "C" and parameters.solver == "adagrad" and value == math.inf
-        number = isinstance(value, (int, float, np.number))
-        if not number or not (math.isfinite(value) or unbounded):
-            raise ValueError(f"{name} must be a finite number, got {value!r}")
-        if value < 0 or (name == "C" and value == 0):
-            raise ValueError(f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}")
-    for name in ("max_iter", "min_count"):
-        value = getattr(parameters, name)
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
-    if parameters.max_iter < 1:
-        raise ValueError(f"max_iter must be at least 1, got {parameters.max_iter!r}")
-    for name in _SWITCHES:
-        value = getattr(parameters, name, False)
-        if not isinstance(value, (bool, int, np.bool_, np.integer)) or value not in (0, 1):
-            raise ValueError(f"{name} must be True or False, got {value!r}")
-    verbose = parameters.verbose
-    if not isinstance(verbose, (int, np.bool_, np.integer)) or verbose < 0:
-        raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}")
-    limit = getattr(parameters, "time_limit", None)
-    if limit is not None:
-        check_number("time_limit", limit, above=False)
-    solver = parameters.solver
-    epsilon = getattr(parameters, "violation_tol", None)
-    if epsilon is not None and not (
-        isinstance(epsilon, (int, float, np.number)) and math.isfinite(epsilon) and epsilon >= 0
-    ):
-        raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
-    if epsilon is not None and solver not in ("n-slack", "one-slack"):
-        raise ValueError(
-            f"violation_tol is for solver='n-slack' and 'one-slack'; {solver!r} stops at tol"
-        )
-    if parameters.step not in ("decaying", "constant"):
-        raise ValueError(f"step must be 'decaying' or 'constant', got {parameters.step!r}")
-    if parameters.step != "decaying" and solver not in ("sgd", "auto"):
-        raise ValueError(
-            f"step={parameters.step!r} works with solver='sgd' only, not with {solver!r}"
-        )
-    check_checkpoint(getattr(parameters, "checkpoint", None))
-    n_threads(parameters.n_jobs)
-    generator(parameters.random_state)
-    given = parameters.callbacks
-    callbacks = given if isinstance(given, (list, tuple)) else [given]
-    if given is not None and not all(callable(c) for c in callbacks):
-        raise ValueError(f"callbacks must be a callable or a list of callables, got {callbacks!r}")
-    if parameters.solver in ("passive-aggressive", "arow") and not (
-        parameters.margin > 0 and parameters.temperature == 0
-    ):
-        raise ValueError(f"solver={parameters.solver!r} needs margin > 0 and temperature = 0")
-    if getattr(parameters, "beam", None) is not None:
-        check_width(parameters.beam)
-    if getattr(parameters, "update_at", "early") not in UPDATE_AT:
-        raise ValueError(f"update_at must be one of {UPDATE_AT}, got {parameters.update_at!r}")
-    latent = getattr(parameters, "latent", "auto")
-    if latent not in LATENT:
-        raise ValueError(f"latent must be 'auto', 'cccp' or 'direct', got {latent!r}")
-    if parameters.l1 and parameters.solver not in ("auto", "lbfgs"):
-        raise ValueError(f"l1 > 0 needs solver='lbfgs', not {parameters.solver!r}")
 
 
 class Kept(NamedTuple):
@@ -124,7 +45,7 @@ def _key(problem: Problem, settings: Settings) -> str:
 
 
 def learn(
-    parameters: Any,
+    parameters: LearningParameters,
     problem: Problem,
     *,
     weights: Vector | None = None,
@@ -138,7 +59,7 @@ def learn(
 
     Parameters
     ----------
-    parameters : StructuredModel or Parameters
+    parameters : LearningParameters
         Read only.
     weights : array, optional
         Where to begin.
@@ -172,6 +93,9 @@ def learn(
         convex=not partial and problem.likelihood != "loopy",
     )
     chosen = parameters.solver
+    if problem.sharded and chosen == type(parameters).solver and chosen in SOLVERS:
+        # A default that needs all examples in one place; it is refused where it was asked for.
+        chosen = chosen if SOLVERS[chosen].over_shards else "auto"
     if chosen == "auto" and parameters.step != "decaying":
         chosen = "sgd"  # nothing else has steps
     elif chosen == "auto":
@@ -179,37 +103,36 @@ def learn(
     name, solver = find_solver(chosen)
     check_solver(name, solver, problem)
     # With unknown labels a state is of the last round's problem, which no later fit will see.
-    warm = getattr(parameters, "warm_start", False) and settings.convex and shuffle is None
+    warm = parameters.warm_start and settings.convex and shuffle is None
     key = _key(problem, settings) if warm and solver.keeps else ""
     start: Any = state
     if kept is not None and kept.key == key and kept.solver == name:
         start = kept.state
     # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
-    by_rounds = shuffle is None and fills_in(
-        problem, name, solver, getattr(parameters, "latent", "auto")
-    )
+    by_rounds = shuffle is None and fills_in(problem, name, solver, parameters.latent)
     settings = replace(settings, convex=solver.minimises and (by_rounds or settings.convex))
     options = Options(
         step=parameters.step,
         average=bool(parameters.average),
         shuffle=bool(parameters.shuffle) if shuffle is None else shuffle,
-        violation_tol=getattr(parameters, "violation_tol", None),
+        violation_tol=parameters.violation_tol,
         random_state=parameters.random_state,
-        rate=float(getattr(parameters, "_rate", 1.0)),
-        delta=float(getattr(parameters, "delta", 1.0)),
-        least=float(getattr(parameters, "least", 0.0)),
-        squared=getattr(parameters, "loss", "hinge") == "squared_hinge",
-        beam=_beam(parameters),
+        rate=float(parameters._rate),
+        delta=float(parameters.delta),
+        least=float(parameters.least),
+        squared=parameters.loss == "squared_hinge",
+        beam=None if parameters.beam is None else Beam(int(parameters.beam), parameters.update_at),
     )
-    latent = getattr(parameters, "latent", "auto")
     # partial_fit, which sets shuffle, makes one pass; there is nothing to go on with.
-    path = getattr(parameters, "checkpoint", None) if shuffle is None else None
+    path = parameters.checkpoint if shuffle is None else None
     checkpoint = None
     if path is not None:
         from .checkpoint import Checkpoint, identity
 
-        begun = {"weights": weights, "state": start, "before": before}
-        belongs_to = identity(problem, name, settings, options, latent=latent, start=begun)
+        origin = {"weights": weights, "state": start, "before": before}
+        belongs_to = identity(
+            problem, name, settings, options, latent=parameters.latent, start=origin
+        )
         checkpoint = Checkpoint(path, belongs_to)
     if start is None and weights is not None and solver.from_weights:
         start = weights
@@ -244,11 +167,6 @@ def learn(
     if solver.minimises:  # learners that move after mistakes have no guarantee to lose
         warn_of_inexact_inference(problem, training, settings, parameters.n_jobs)
     return training
-
-
-def _beam(parameters: Any) -> Beam | None:
-    width = getattr(parameters, "beam", None)
-    return None if width is None else Beam(int(width), parameters.update_at)
 
 
 def warn_unless_converged(name: str, training: Training, tol: float, stacklevel: int = 2) -> None:

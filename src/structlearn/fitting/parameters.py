@@ -1,11 +1,17 @@
-"""Parameters with scikit-learn's conventions, for estimators that do without scikit-learn."""
+"""Parameters, declared once: default, check and one line of help, and an ``__init__`` made of them.
+
+Imports nothing: the command line makes its options from declarations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..checks import check_number, check_whole
+
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from typing_extensions import dataclass_transform
@@ -16,31 +22,222 @@ else:
         return lambda kind: kind
 
 
-__all__ = ["DeclaredParameters", "Parameters", "parameter"]
+__all__ = [
+    "Choice",
+    "Declared",
+    "DeclaredParameters",
+    "Number",
+    "Parameter",
+    "Parameters",
+    "Switch",
+    "Whole",
+    "parameter",
+    "same_as",
+]
 
-#: Parameters that say how a model is made or used, not what it becomes; files do not hold them.
-_PASSING = ("n_jobs", "verbose", "checkpoint", "callbacks", "functions")
+
+# -- checks ---------------------------------------------------------------------------------------
+
+
+class Whole:
+    """Whole numbers from ``least`` to ``most``; ``switch``: True and False too."""
+
+    def __init__(self, least: int, most: int | None = None, *, switch: bool = False) -> None:
+        self.least, self.most, self.switch = least, most, switch
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Refuse other values."""
+        if not (self.switch and isinstance(value, bool)):
+            check_whole(name, value, self.least, self.most)
+
+
+class Number:
+    """Numbers of at least 0, or ``above`` it; ``infinite``: infinity too."""
+
+    def __init__(self, *, above: bool = False, infinite: bool = False) -> None:
+        self.above, self.infinite = above, infinite
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Refuse other values."""
+        if not (self.infinite and isinstance(value, float) and value == float("inf")):
+            check_number(name, value, above=self.above)
+
+
+class Choice:
+    """One of some strings."""
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Refuse other values."""
+        if not isinstance(value, str) or value not in self.choices:
+            *most, last = map(repr, self.choices)
+            raise ValueError(f"{name} must be {', '.join(most)} or {last}, got {value!r}")
+
+
+class Switch:
+    """True or False; 1 and 0 are the same."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Refuse other values."""
+        if isinstance(value, (str, bytes, float)) or value not in (True, False):
+            raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+# -- declarations ---------------------------------------------------------------------------------
+
+
+class Parameter:
+    """What is known of a parameter: see :func:`parameter`."""
+
+    def __init__(self, default: Any, **known: Any) -> None:
+        self.default = default
+        self.kw_only: bool = known.get("kw_only", True)
+        self.check: Callable[[str, Any], None] | None = known.get("check")
+        self.help: str = known.get("help", "")
+        self.metavar: str = known.get("metavar", "")
+        self.learners: tuple[str, ...] | None = known.get("learners")
+        self.stored: bool = known.get("stored", True)
+
+    def but(self, **changed: Any) -> Parameter:
+        """Return the same with another default, or other words about it."""
+        return Parameter(**{**vars(self), **changed})
+
+
+def parameter(
+    *,
+    default: Any,
+    kw_only: bool = True,
+    check: Callable[[str, Any], None] | None = None,
+    help: str = "",
+    metavar: str = "",
+    learners: tuple[str, ...] | None = None,
+    stored: bool = True,
+) -> Any:
+    """Declare a parameter of a class that is :class:`Declared`.
+
+    Parameters
+    ----------
+    default : object
+        A parameter whose default is None may be None whatever its check.
+    kw_only : bool
+        False: it may be given without its name.
+    check : callable, optional
+        Takes name and value, and raises ValueError.
+    help : str
+        One line, from which the command line makes an option; without it there is none.
+    metavar : str
+        What the option calls its value.
+    learners : tuple of str, optional
+        The learners that have it; None: all.
+    stored : bool
+        Model files hold it. False for what says how a model is made or used, not what it becomes.
+    """
+    return Parameter(
+        default,
+        kw_only=kw_only,
+        check=check,
+        help=help,
+        metavar=metavar,
+        learners=learners,
+        stored=stored,
+    )
+
+
+def same_as(kind: type[Declared], name: str, *, default: Any) -> Any:
+    """Declare a parameter that another class has: the same, but for its default."""
+    return kind._declared[name].but(default=default)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, same_as))
+class Declared:
+    """Annotated attributes with a default are the parameters of a class and its ``__init__``.
+
+    In a subclass, an assignment changes the default of a parameter and nothing else of it. In the
+    docstring of a subclass ``{learning}`` stands for the text of those that it inherits.
+    """
+
+    #: Whose parameters these are, where not all learners have the same; None: all.
+    _learner: str | None = None
+    #: The text of the parameters, as in a docstring.
+    _text = ""
+    #: The parameters by name, those of the class itself first.
+    _declared: Mapping[str, Parameter] = {}
+    #: Those that the class was the first to declare.
+    _own: Mapping[str, Parameter] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("    {learning}\n", cls._text)
+        own: dict[str, Parameter] = {}
+        for name in getattr(cls, "__annotations__", {}):
+            value = vars(cls).get(name, cls)  # no default is the class itself
+            if isinstance(value, Parameter):
+                own[name] = value
+                setattr(cls, name, value.default)
+            elif (
+                value is not cls and not name.startswith("_") and not hasattr(super(cls, cls), name)
+            ):
+                own[name] = Parameter(value)
+        cls._own = own
+        found: dict[str, Parameter] = {}
+        for base in cls.__mro__:
+            for name, known in vars(base).get("_own", {}).items():
+                found.setdefault(name, known)
+        cls._declared = {
+            name: known
+            for name, known in found.items()
+            if None in (cls._learner, known.learners) or cls._learner in (known.learners or ())
+        }
+        if "__init__" not in vars(cls):
+            cls.__init__ = _make_init(cls)  # type: ignore[method-assign]
+
+    def _check_declared(self) -> None:
+        """Refuse values that make no sense."""
+        for name, known in self._declared.items():
+            value = getattr(self, name)
+            if known.check is not None and not (
+                value is None and getattr(type(self), name) is None
+            ):
+                known.check(name, value)
+
+
+def _make_init(cls: type[Declared]) -> Any:
+    """Return an ``__init__`` with the parameters of a class, which it stores."""
+    first = [name for name, known in cls._declared.items() if not known.kw_only]
+    names = [*first, *(name for name in cls._declared if name not in first)]
+    given = [f"{name}=defaults[{name!r}]" for name in names]
+    given.insert(len(first), "*")
+    body = [f"    self.{name} = {name}" for name in names] or ["    pass"]
+    space: dict[str, Any] = {"defaults": {name: getattr(cls, name) for name in names}}
+    source = f"def __init__(self, {', '.join(given)}):" if names else "def __init__(self):"
+    exec("\n".join([source, *body]), space)
+    made = space["__init__"]
+    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    return made
+
+
+# -- tasks ----------------------------------------------------------------------------------------
 
 
 class Parameters:
-    """``get_params`` and ``set_params``; what a model file keeps of them."""
+    """``get_params`` and ``set_params`` without scikit-learn; what a model file keeps of them."""
 
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        code = cls.__init__.__code__  # importing inspect takes longer than labelling a sentence
-        return list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+    _declared: Mapping[str, Parameter]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as scikit-learn asks."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        return {name: getattr(self, name) for name in self._declared}
 
     def set_params(self, **params: Any) -> Any:
         """Change parameters."""
-        known = self.get_params()
         kind = type(self).__name__
         for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{kind} has no parameter {name!r}; it has {sorted(known)}")
+            if name not in self._declared:
+                known = sorted(self._declared)
+                raise ValueError(f"{kind} has no parameter {name!r}; it has {known}")
             setattr(self, name, value)
         return self
 
@@ -71,21 +268,23 @@ class Parameters:
 
     def _stored(self) -> dict[str, Any]:
         """Return the parameters that a model file keeps: plain values."""
-        found = {}
+        stored = {}
         for name, value in self._plain().get_params().items():
-            if name in _PASSING:
-                continue
             if hasattr(value, "__fspath__"):
                 value = value.__fspath__()
-            if _is_plain(value):
-                found[name] = value
-        return found
+            if self._declared[name].stored and _is_plain(value):
+                stored[name] = value
+        return stored
 
     def _restore(self, training: Mapping[str, Any]) -> None:
         """Set the parameters that a model file has kept."""
         for name, value in training["parameters"].items():
-            if name in self._parameter_names() and name not in _PASSING and _is_plain(value):
+            if name in self._declared and self._declared[name].stored and _is_plain(value):
                 setattr(self, name, value)
+
+
+class DeclaredParameters(Declared, Parameters):
+    """Declared parameters with scikit-learn's conventions, for what does without scikit-learn."""
 
 
 def _item(value: Any) -> Any:
@@ -100,57 +299,3 @@ def _is_plain(value: Any) -> bool:
             isinstance(k, str) and isinstance(v, (int, float, str)) for k, v in value.items()
         )
     return value is None or isinstance(value, (bool, int, float, str))
-
-
-class _Default:
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def parameter(*, default: Any, kw_only: bool) -> Any:
-    """Return the default of a parameter, for one that may be given without its name."""
-    return default if kw_only else _Default(default)
-
-
-@dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
-class DeclaredParameters(Parameters):
-    """Parameters written once: attributes with a type and a default make ``__init__``.
-
-    In the docstring of a subclass ``{learning}`` stands for the text of those that it inherits.
-    """
-
-    #: The text of the parameters, as in a docstring.
-    _text = ""
-    #: Parameters that may be given without their names.
-    _first: tuple[str, ...] = ()
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        if cls.__doc__:
-            cls.__doc__ = cls.__doc__.replace("    {learning}\n", cls._text)
-        if "__init__" in vars(cls):
-            return
-        found: dict[str, Any] = {}
-        for base in cls.__mro__:  # those of the class itself come before the learner's
-            own = getattr(base, "__annotations__", {})
-            found |= {
-                name: vars(base)[name] for name in own if name in vars(base) and name not in found
-            }
-        found = {name: default for name, default in found.items() if not name.startswith("_")}
-        first = [*cls._first, *(n for n, x in found.items() if isinstance(x, _Default))]
-        for name in first[len(cls._first) :]:
-            found[name] = found[name].value
-            setattr(cls, name, found[name])
-        cls._first = tuple(first)
-        rest = {name: default for name, default in found.items() if name not in first}
-        cls.__init__ = _make_init({n: found[n] for n in first}, rest)  # type: ignore[method-assign]
-
-
-def _make_init(first: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
-    """Return an ``__init__`` with these parameters, which it stores, and their defaults."""
-    given = [f"{name}=defaults[{name!r}]" for name in (*first, *rest)]
-    given.insert(len(first), "*")
-    body = [f"    self.{name} = {name}" for name in (*first, *rest)]
-    space: dict[str, Any] = {"defaults": {**first, **rest}}
-    exec("\n".join([f"def __init__(self, {', '.join(given)}):", *body]), space)
-    return space["__init__"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .learner_registry import LEARNERS, PARAMETERS
+from .learner_registry import LEARNERS, learners_with
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def default_of(task: str, name: str) -> str:
     '0.1; passive-aggressive: 0.002; adagrad: inf'
     """
     values: dict[str, list[str]] = {}
-    for learner in PARAMETERS.get(name, tuple(LEARNERS)):
-        value = {**LEARNERS[learner], **PRESETS[task].get(learner, {})}[name]
+    for learner in learners_with(name):
+        value = PRESETS[task].get(learner, {}).get(name, getattr(LEARNERS[learner], name))
         text = f"{value:g}" if isinstance(value, (int, float)) else str(value)
         values.setdefault(text, []).append(learner)
     (usual, _), *others = values.items()

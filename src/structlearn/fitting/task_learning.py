@@ -22,8 +22,8 @@ from ..meter import Meter, say
 from ..problem import Problem
 from ..threads import one_blas_thread
 from .dev_monitor import Watch
-from .learning import check_parameters, learn, warn_unless_converged
-from .named_learners import effective_parameters, learner_parameters
+from .learner_registry import effective_parameters, learner_parameters
+from .learning import learn, warn_unless_converged
 
 __all__ = ["Learned", "learn_task"]
 
@@ -123,7 +123,6 @@ def learn_task(
         seed = int(task.random_state) + run - 1
         parameters = learner_parameters(task, seed, **(preset or {}))
         parameters.callbacks = [watch, *more]
-        check_parameters(parameters)
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
         training = learn(parameters, problem, weights=start)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .parameters import DeclaredParameters
+from .learner_registry import LearningParameters
+from .parameters import DeclaredParameters, Whole, parameter, same_as
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -60,26 +61,33 @@ class LearnerParameters(DeclaredParameters):
         Above 0: a line for each pass on standard error.
 """
 
-    C: float | None = None
-    l1: float | None = None
-    margin: float | None = None
-    temperature: float | None = None
-    solver: Any = None
-    tol: float | None = None
-    eta0: float | None = None
-    delta: float | None = None
-    r: float | None = None
-    max_iter: int | None = None
-    average: bool = True
-    shuffle: bool = True
-    patience: int = 5
-    n_models: int | None = None
+    C: float | None = same_as(LearningParameters, "C", default=None)
+    l1: float | None = same_as(LearningParameters, "l1", default=None)
+    margin: float | None = same_as(LearningParameters, "margin", default=None)
+    temperature: float | None = same_as(LearningParameters, "temperature", default=None)
+    solver: Any = same_as(LearningParameters, "solver", default=None)
+    tol: float | None = same_as(LearningParameters, "tol", default=None)
+    eta0: float | None = same_as(LearningParameters, "eta0", default=None)
+    delta: float | None = same_as(LearningParameters, "delta", default=None)
+    r: float | None = same_as(LearningParameters, "r", default=None)
+    max_iter: int | None = same_as(LearningParameters, "max_iter", default=None)
+    average: bool = same_as(LearningParameters, "average", default=True)
+    shuffle: bool = same_as(LearningParameters, "shuffle", default=True)
+    patience: int = parameter(
+        default=5, check=Whole(0), help="with --dev: stop after N passes without improvement"
+    )
+    n_models: int | None = parameter(
+        default=None,
+        check=Whole(1, 1000),
+        help="average the weights of N models with different seeds (default: 1; taggers: as their "
+        "features have it)",
+    )
     class_weight: Any = None
-    callbacks: Any = None
-    checkpoint: Any = None
-    n_jobs: int | None = 1
-    random_state: int = 0
-    verbose: int = 0
+    callbacks: Any = same_as(LearningParameters, "callbacks", default=None)
+    checkpoint: Any = same_as(LearningParameters, "checkpoint", default=None)
+    n_jobs: int | None = same_as(LearningParameters, "n_jobs", default=1)
+    random_state: int = parameter(default=0, check=Whole(0, 2**62), help="random seed", metavar="S")
+    verbose: int = same_as(LearningParameters, "verbose", default=0)
 
 
 #: Parameters above that a model which is counted, not learned, makes use of or can do without.
@@ -98,7 +106,7 @@ def refuse_unused(task: Any, *unused: str, used: tuple[str, ...] = ()) -> None:
     used : tuple of str
         Parameters of :class:`LearnerParameters` that it does use.
     """
-    shared = [name for name in vars(LearnerParameters) if name not in (*_WITH_COUNTS, *used)]
+    shared = [name for name in LearnerParameters._declared if name not in (*_WITH_COUNTS, *used)]
     for name, value in task.get_params().items():
         usual = (getattr(type(task), name), 1 if name == "n_models" else None)
         if (name in unused or name in shared) and value not in usual:

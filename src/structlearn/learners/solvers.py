@@ -50,16 +50,16 @@ class Options:
         Of the learners that move after a mistake: search by it.
     """
 
-    step: str = "decaying"
-    average: bool = True
-    shuffle: bool = True
-    violation_tol: float | None = None
-    random_state: Any = None
-    rate: float = 1.0
-    delta: float = 1.0
-    least: float = 0.0
-    squared: bool = False
-    beam: Beam | None = None
+    step: str
+    average: bool
+    shuffle: bool
+    violation_tol: float | None
+    random_state: Any
+    rate: float
+    delta: float
+    least: float
+    squared: bool
+    beam: Beam | None
 
     @property
     def seeded(self) -> np.random.Generator:

@@ -6,7 +6,8 @@ import math
 import os
 from collections.abc import Callable, Iterable
 
-from ..checks import check_whole
+from ..fitting.learner_registry import check_learner
+from ..fitting.parameters import Switch, Whole, parameter
 from ..fitting.task_parameters import LearnerParameters
 from ..meter import Meter, say
 from ..text.files import written_text
@@ -24,10 +25,7 @@ __all__ = ["TreeParser"]
 class _Hooks(FileTask):
     """What a parser brings."""
 
-    #: Parameters that are whole numbers, with the least and the most;
-    _whole: tuple[tuple[str, int, int | None], ...]
-    #: those that may be None; which of the scores of ``evaluate`` is that of ``score``;
-    _optional: tuple[str, ...] = ("max_iter", "n_models")
+    #: Which of the scores of ``evaluate`` is that of ``score``;
     _measure: str
     #: (X, y, format, name) -> sentences with their trees, of which there is at least one;
     _treebank: Callable[..., Any]
@@ -52,12 +50,20 @@ class _Hooks(FileTask):
 class TreeParser(LearnerParameters, _Hooks):
     """Finds trees; learns from a treebank. A subclass reads the files and has the model."""
 
+    gold_tags: bool = parameter(
+        default=False,
+        check=Switch(),
+        help="train on the tags of the file, without training taggers",
+    )
+    folds: int = parameter(
+        default=5,
+        check=Whole(2, 1000),
+        help="number of folds for predicting the tags of the training data",
+    )
+
     def _check(self) -> None:
         """Refuse parameters that make no sense."""
-        for name, least, most in self._whole:
-            if getattr(self, name) is not None or name not in self._optional:
-                check_whole(name, getattr(self, name), least, most)
-        _ = self.n_threads
+        check_learner(self)
 
     # -- learning -------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ import scipy.optimize
 
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import CapabilityError
-from structlearn.fitting.learning import Parameters, learn
+from structlearn.fitting.learner_registry import LearningParameters
+from structlearn.fitting.learning import learn
 from structlearn.problem.parts import PartVector
 from structlearn.tasks import ConstituencyParser
 from structlearn.tasks.constituents.fitting import TreeProblem
@@ -192,8 +193,8 @@ def test_dual_ascent_by_sites_is_refused(weighted):
     settings = {"margin": 0.0, "temperature": 1.0, "C": 0.1, "tol": 1e-5, "random_state": 0}
     # It says so, and "auto" takes another.
     with pytest.raises(CapabilityError, match="solver='lbfgs'"):
-        learn(Parameters(solver="dual", **settings), problem)
-    assert learn(Parameters(**settings), problem).solver == "lbfgs"
+        learn(LearningParameters(solver="dual", **settings), problem)
+    assert learn(LearningParameters(**settings), problem).solver == "lbfgs"
 
 
 def test_parameters_reach_the_learner():

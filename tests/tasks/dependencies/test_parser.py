@@ -13,10 +13,10 @@ import pytest
 from structlearn.cli import run
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError, InexactInferenceWarning
+from structlearn.fitting.learner_registry import LEARNERS
 from structlearn.structures.trees.heads import is_projective
 from structlearn.tasks import DependencyParser, Tagger
 from structlearn.tasks.dependencies.inspection import inspect_parser
-from structlearn.tasks.dependencies.parser import LEARNERS
 from structlearn.text import read_corpus
 
 

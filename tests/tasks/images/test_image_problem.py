@@ -10,7 +10,8 @@ from structlearn import _core
 from structlearn.exceptions import CapabilityError
 from structlearn.features.pixel_pairs import N_PAIR, Contrast
 from structlearn.features.pixels import Basis, PixelFeatures
-from structlearn.fitting.learning import Parameters, learn
+from structlearn.fitting.learner_registry import LearningParameters
+from structlearn.fitting.learning import learn
 from structlearn.problem import PartVector
 from structlearn.scoring.cone import WeightFloor
 from structlearn.tasks.images.pixels import PixelProblem, Pixels
@@ -171,7 +172,7 @@ def test_single_pixels_are_logistic_regression():
     ]
     problem = PixelProblem(groups, 12)
     check_scorer(problem, losses=[(0.0, 1.0), (0.0, 0.0), (0.0, 0.3)])
-    likelihood = Parameters(
+    likelihood = LearningParameters(
         solver="lbfgs", margin=0.0, temperature=1.0, C=0.7, tol=1e-12, max_iter=500
     )
     found = learn(likelihood, problem)
@@ -187,7 +188,7 @@ def test_weights_above_a_floor():
     floor = np.array([0.2, -0.1])
     problem = PixelProblem([Pixels(near, np.zeros((40, 2)), gold, np.ones(40))], 2,
                            WeightFloor(floor))  # fmt: skip
-    likelihood = Parameters(margin=0.0, temperature=1.0, C=2.0, tol=1e-10, max_iter=500)
+    likelihood = LearningParameters(margin=0.0, temperature=1.0, C=2.0, tol=1e-10, max_iter=500)
     found = learn(likelihood, problem)
     assert (found.weights >= floor).all()
     assert found.gap <= 1e-9

@@ -198,7 +198,7 @@ def test_parameters():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=next(iter(params))):
             ImageSegmenter(**params).fit(pairs)
-    with pytest.raises(ValueError, match=r"solver must be one of auto, .* got 'x'"):
+    with pytest.raises(ValueError, match=r"solver must be one of frank-wolfe, .* got 'x'"):
         ImageSegmenter("svm", solver="x").fit(pairs)
     with pytest.raises(CapabilityError, match=r"l1 needs .* What works: C"):
         ImageSegmenter("crf", l1=0.1).fit(pairs)

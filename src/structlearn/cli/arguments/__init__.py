@@ -52,29 +52,29 @@ _TAGGERS = {
 #: The other tasks of ``structlearn train``, as the commands.
 _TASKS = {
     "segments": (
-        "train_tagging.segments",
+        "train.segments",
         "an entity recogniser that scores whole segments",
         "Train a semi-Markov model on a column file or a CoNLL-U file with labels O, B-PER, "
         "I-PER, ...",
     ),
     "parser": (
-        "train_parsing.parser",
+        "train.parser",
         "a dependency parser",
         "Train a dependency parser on a treebank in CoNLL-U.",
     ),
     "constituency": (
-        "train_parsing.constituency",
+        "train.constituency",
         "a constituency parser",
         "Train a constituency parser on bracketed trees (the Penn format).",
     ),
     "segmenter": (
-        "train_segmenter.segmenter",
+        "train.segmenter",
         "an image segmenter, which predicts a class for every pixel",
         "Train on a folder that contains images/ and masks/ (images as PNG or JPEG, masks as PNG), "
         "or files such as dog.jpg and dog_mask.png.",
     ),
     "pipeline": (
-        "train_pipeline.pipeline",
+        "train.pipeline",
         "all stages from running text to trees",
         "Train a tokeniser, taggers, a lemmatiser and a dependency parser on a treebank in "
         "CoNLL-U, and store them in one file.",
@@ -110,7 +110,7 @@ def _add_tasks(train: Parser) -> None:
         if name != "tagger":
             about += f" The same as structlearn train tagger --features {features}."
         added = group.add_parser(name, help=what, description=about)
-        added.fill = partial(_fill, where="train_tagging.tagger", features=features)
+        added.fill = partial(_fill, where="train.tagger", features=features)
         added.set_defaults(task="tagger")
     for name, (where, short, long) in _TASKS.items():
         added = group.add_parser(name, help=short, description=long)

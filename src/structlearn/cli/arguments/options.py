@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from ...fitting.learner_registry import LEARNERS
+from importlib import import_module
+
+from ...fitting.learner_registry import OF_TASKS
+from ...fitting.parameters import Choice, Number, Switch, Whole
 from ...fitting.presets import default_of
+from ...loading import TASKS
 from .values import amount, count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from typing import Any
+
+    from ...fitting.parameters import Parameter
 
 __all__ = [
     "add_cluster",
     "add_files",
-    "add_folds",
     "add_header",
-    "add_learner",
+    "add_parameters",
     "add_precision",
     "add_running",
     "add_threads",
     "add_training",
 ]
-
-#: What parameters of learners mean.
-_LEARNER_OPTIONS = {
-    "C": "weight of the losses; passive-aggressive: longest step",
-    "l1": "crf: weight of the L1 norm",
-    "margin": "crf, adagrad: margin of the loss",
-    "temperature": "crf, adagrad: temperature of the loss",
-    "tol": "svm, crf, adagrad: relative gap to stop at",
-    "eta0": "adagrad: first step of a weight",
-    "delta": "adagrad: shortens the first steps",
-    "r": "arow: regularisation",
-}
 
 
 def add_files(p: ArgumentParser, what: str, metavar: str = "TRAIN") -> None:
@@ -46,49 +40,38 @@ def add_files(p: ArgumentParser, what: str, metavar: str = "TRAIN") -> None:
     )
 
 
-def add_learner(
-    p: ArgumentParser,
-    task: str,
-    default: str,
-    more: str = "",
-    extra: tuple[str, ...] = (),
-) -> None:
-    """Add the learner and its parameters, which have the names and the meaning of the estimators.
+def add_parameters(p: ArgumentParser, task: str, *names: str) -> None:
+    """Add the parameters of a task that have a line of help, or those of them that are named."""
+    module, name = TASKS[task]
+    kind = getattr(import_module(f"structlearn.{module}"), name)
+    for name, known in kind._declared.items():
+        if known.help and (not names or name in names):
+            _add_parameter(p, task, name, known, getattr(kind, name))
 
-    Parameters
-    ----------
-    task : str
-        Whose defaults to tell.
-    more : str
-        What else to say about the learners.
-    extra : tuple of str
-        Learners that this task has and others do not.
-    """
-    p.add_argument(
-        "--learner",
-        choices=(*LEARNERS, *extra),
-        default=default,
-        help=f"learning algorithm (default: {default})" + (f"; {more}" if more else ""),
-    )
-    for name, text in _LEARNER_OPTIONS.items():
-        text = f"{text} (default: {default_of(task, name)})"
-        p.add_argument(f"--{name}", metavar="X", type=amount, help=text)
-    p.add_argument(
-        "--solver", metavar="NAME", help="svm, crf: solver, as in the estimators (default: auto)"
-    )
-    p.add_argument(
-        "--max-iter",
-        metavar="N",
-        type=count(1),
-        help=f"maximum number of passes or iterations (default: {default_of(task, 'max_iter')})",
-    )
-    p.add_argument(
-        "--patience",
-        metavar="N",
-        type=count(0),
-        default=5,
-        help="with --dev: stop after N passes without improvement (default: 5)",
-    )
+
+def _add_parameter(p: ArgumentParser, task: str, name: str, known: Parameter, default: Any) -> None:
+    """Add an option whose name, values, default and help are those of a parameter."""
+    option, check, text = name.replace("_", "-"), known.check, known.help
+    if isinstance(check, Switch):
+        action = "store_false" if default else "store_true"
+        p.add_argument(
+            f"--no-{option}" if default else f"--{option}", dest=name, action=action, help=text
+        )
+        return
+    if known.learners is not None:
+        text = f"{', '.join(known.learners)}: {text}"
+    if name in OF_TASKS:
+        text += f" (default: {default_of(task, name)})"
+    elif default is not None and "(default: " not in text:
+        text += f" (default: {default})"
+    how: dict[str, Any] = {"metavar": known.metavar or None}
+    if isinstance(check, Whole):
+        how = {"metavar": known.metavar or "N", "type": count(check.least, check.most)}
+    elif isinstance(check, Number):
+        how = {"metavar": known.metavar or "X", "type": amount}
+    elif isinstance(check, Choice):
+        how = {"choices": check.choices}
+    p.add_argument(f"--{option}", default=default, help=text, **how)
 
 
 def add_precision(p: ArgumentParser, default: str) -> None:
@@ -116,32 +99,8 @@ def add_cluster(p: ArgumentParser) -> None:
     )
 
 
-def add_folds(p: ArgumentParser) -> None:
-    """Add the number of folds of jack-knifing."""
-    p.add_argument(
-        "--folds",
-        metavar="N",
-        type=count(2),
-        default=5,
-        help="number of folds for predicting the tags of the training data (default: 5)",
-    )
-
-
-def add_training(p: ArgumentParser, n_models: int | None = 1) -> None:
-    """Add how training runs: models, checkpoints, seed, threads, a cluster."""
-    p.add_argument(
-        "--n-models",
-        metavar="N",
-        type=count(1),
-        default=n_models,
-        help="average the weights of N models with different seeds"
-        + (f" (default: {n_models})" if n_models else ""),
-    )
-    p.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="save the state of training here; if the file exists, training resumes from it",
-    )
+def add_training(p: ArgumentParser) -> None:
+    """Add how training runs: threads, a cluster."""
     add_running(p)
     add_cluster(p)
     p.add_argument(
@@ -153,10 +112,7 @@ def add_training(p: ArgumentParser, n_models: int | None = 1) -> None:
 
 
 def add_running(p: ArgumentParser) -> None:
-    """Add the seed, and how much to show."""
-    p.add_argument(
-        "--random-state", metavar="S", type=count(0), default=0, help="random seed (default: 0)"
-    )
+    """Add the number of threads, and how much to show."""
     p.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
     add_threads(p)
 

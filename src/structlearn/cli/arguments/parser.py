@@ -39,6 +39,13 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=28, width=max(60, min(columns, 120)) - 2)
 
 
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, 1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser with that formatter, also for the commands."""
 
@@ -56,11 +63,29 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, with all arguments there."""
         self._complete()
+        self._refuse_unknown([] if args is None else args)
         return super().parse_known_args(args, namespace)
 
+    def _refuse_unknown(self, args: Sequence[str]) -> None:
+        """Name an option that does not exist, before others are missed."""
+        for text in args:
+            if text == "--" or (self._subparsers is not None and not text.startswith("-")):
+                return  # what follows is not this parser's
+            name = text.split("=", 1)[0]
+            if name.startswith("--") and name not in self._option_string_actions:
+                options = [o for o in self._option_string_actions if o.startswith("--")]
+                self.error(f"there is no option {name}{_suggestion(name, options)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is none of the choices."""
+        if action.choices is not None and value not in action.choices:
+            choices = [str(choice) for choice in action.choices]
+            hint = _suggestion(str(value), choices) or f"; choose from {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"there is no {value!r}{hint}")
+
     def error(self, message: str) -> NoReturn:
-        """End the process with a message that says where help is."""
-        super().error(f"{visible(message)} ({self.prog} --help shows examples)")
+        """End the process with one line, which says where help is."""
+        self.exit(2, f"{self.prog}: {visible(message)} ({self.prog} --help shows examples)\n")
 
     def format_help(self) -> str:
         """Return the help text, which ends with examples."""

@@ -13,8 +13,9 @@ __all__ = ["amount", "count"]
 _MOST = 2**31 - 1
 
 
-def count(least: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers from ``least`` on."""
+def count(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a reader of whole numbers from ``least`` to ``most``."""
+    most = _MOST if most is None else most
 
     def whole_number(text: str) -> int:
         try:
@@ -23,8 +24,8 @@ def count(least: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
         if number < least:
             raise argparse.ArgumentTypeError(f"{number} is less than {least}")
-        if number > _MOST:
-            raise argparse.ArgumentTypeError(f"{text} is greater than {_MOST}")
+        if number > most:
+            raise argparse.ArgumentTypeError(f"{text} is greater than {most}")
         return number
 
     return whole_number

@@ -21,7 +21,7 @@ def train(o: Any) -> Callable[[], None]:
     from ...tasks.images.segmenter import ImageSegmenter
 
     void = None if o.void == "none" else o.void
-    segmenter = make_task(ImageSegmenter, o, place=not o.no_place, void=void)
+    segmenter = make_task(ImageSegmenter, o, void=void)
     fit_task(segmenter, o)
     return lambda: segmenter.save(o.model)
 

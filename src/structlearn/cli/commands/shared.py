@@ -34,7 +34,7 @@ def make_task(kind: Any, o: Any, **more: Any) -> Any:
     **more
         Parameters that are not options of the same name.
     """
-    options = {name: getattr(o, name) for name in kind._parameter_names() if hasattr(o, name)}
+    options = {name: getattr(o, name) for name in kind._declared if hasattr(o, name)}
     return kind(**{**options, "n_jobs": o.threads, "verbose": 0 if o.quiet else 1, **more})
 
 

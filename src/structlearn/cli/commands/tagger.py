@@ -19,7 +19,7 @@ def train(o: Any) -> Callable[[], None]:
 
     # A hidden Markov model has no features: the preset of the command is not for it.
     features = o.features or ("auto" if o.learner == "hmm" else o.preset)
-    tagger = make_task(Tagger, o, names=not o.no_names, features=features)
+    tagger = make_task(Tagger, o, features=features)
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:
         if o.dev or start:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.report import Choice, Report, Shown, check_labels
-from ...fitting.named_learners import learner_facts
+from ...fitting.learner_registry import learner_facts
 from ...models.temperature import certainty_fact
 from ...text.bracket_treebank import has_trees, read_sentences
 from ...text.trees import Tree

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ...fitting.parameters import parameter
+from ...fitting.learner_registry import LEARNERS
+from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...fitting.task_parameters import refuse_unused
 from ...printing import joined_lines
 from ...text.answers import TREES_INSTEAD, check_labels
@@ -88,35 +89,35 @@ class ConstituencyParser(TreeParser):
     True
     """
 
-    learner: str = parameter(default="adagrad", kw_only=False)
-    min_count: int = 2
-    gold_tags: bool = False
-    folds: int = 5
-    max_length: int = 100
-    functions: bool = False
-    traces: bool = False
-    vertical: int = 2
-    horizontal: int = 2
-
-    _whole = (
-        ("max_iter", 1, None),
-        ("patience", 0, None),
-        ("min_count", 1, None),
-        ("folds", 2, None),
-        ("max_length", 1, None),
-        ("vertical", 1, None),
-        ("horizontal", 0, None),
-        ("n_models", 1, None),
-        ("random_state", 0, None),
+    learner: str = parameter(
+        default="adagrad",
+        kw_only=False,
+        check=Choice(*LEARNERS, "pcfg"),
+        help="learning algorithm; svm and crf are convex and slow on large treebanks, pcfg counts "
+        "rules",
     )
+    min_count: int = parameter(
+        default=2, check=Whole(1), help="drop features seen fewer times in gold trees"
+    )
+    max_length: int = parameter(
+        default=100, check=Whole(1), help="skip training sentences of more words"
+    )
+    functions: bool = parameter(
+        default=False, check=Switch(), help="keep function tags, as in NP-SBJ", stored=False
+    )
+    traces: bool = parameter(default=False, check=Switch(), help="keep empty elements")
+    vertical: int = parameter(
+        default=2, check=Whole(1), help="pcfg: order of vertical Markovisation", metavar="V"
+    )
+    horizontal: int = parameter(
+        default=2, check=Whole(0), help="pcfg: order of horizontal Markovisation", metavar="H"
+    )
+
     _measure = "f1"
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
-
         super()._check()
-        check_learner(self, also=("pcfg",))
         if self.learner == "pcfg":
             refuse_unused(self, "min_count", "folds", "max_length", used=("class_weight",))
 

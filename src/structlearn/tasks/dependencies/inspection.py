@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.report import Choice, Report, Shown, check_labels
-from ...fitting.named_learners import learner_facts
+from ...fitting.learner_registry import learner_facts
 from ...models.inputs import NativeInputs
 from ...models.temperature import certainty_fact
 from ...text.dependency_treebank import gold_tree, read_words

@@ -8,9 +8,9 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from ...checks import check_number
 from ...exceptions import CapabilityError
-from ...fitting.parameters import parameter
+from ...fitting.learner_registry import LEARNERS
+from ...fitting.parameters import Choice, Number, Switch, Whole, parameter
 from ...text.answers import TREES_INSTEAD, cell_fault, check_labels
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from .scores import Comparison
 
 __all__ = ["DependencyParser"]
-
-LEARNERS = ("passive-aggressive", "perceptron", "svm", "crf", "adagrad", "arow")
 
 
 class DependencyParser(TreeParser):
@@ -127,40 +125,41 @@ class DependencyParser(TreeParser):
     True
     """
 
-    order: int = parameter(default=2, kw_only=False)
-    learner: str = parameter(default="passive-aggressive", kw_only=False)
-    projective: bool = False
-    gold_tags: bool = False
-    folds: int = 5
-    lemmas: bool = False
-    hash_bits: int | None = None
-    prune: bool = False
-    most_heads: int = 10
-    least_share: float = 1e-3
-    iterations: int = 60
-    training_iterations: int = 20
-
-    _whole = (
-        ("order", 1, 2),
-        ("max_iter", 1, None),
-        ("patience", 0, None),
-        ("folds", 2, 1000),
-        ("n_models", 1, 1000),
-        ("hash_bits", 10, 28),
-        ("most_heads", 1, 1000),
-        ("iterations", 1, 10**6),
-        ("training_iterations", 1, 10**6),
-        ("random_state", 0, 2**62),
+    order: int = parameter(
+        default=2,
+        kw_only=False,
+        check=Whole(1, 2),
+        help="1: score single arcs, 2: siblings and grandparents too (default: 2; crf: 1)",
     )
-    _optional = ("max_iter", "n_models", "hash_bits")
+    learner: str = parameter(
+        default="passive-aggressive",
+        kw_only=False,
+        check=Choice(*LEARNERS),
+        help="learning algorithm",
+    )
+    projective: bool = parameter(
+        default=False, check=Switch(), help="predict trees without crossing arcs only"
+    )
+    lemmas: bool = parameter(default=False, check=Switch(), help="use lemmas as features")
+    hash_bits: int | None = parameter(
+        default=None,
+        check=Whole(10, 28),
+        help="hash features to 2^B weights (default: 24; svm, crf: 20)",
+        metavar="B",
+    )
+    prune: bool = parameter(
+        default=False, check=Switch(), help="drop weights below the mean, for a smaller file"
+    )
+    most_heads: int = parameter(default=10, check=Whole(1, 1000))
+    least_share: float = parameter(default=1e-3, check=Number(above=True))
+    iterations: int = parameter(default=60, check=Whole(1, 10**6))
+    training_iterations: int = parameter(default=20, check=Whole(1, 10**6))
+
     _measure = "las"
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
-
         super()._check()
-        check_learner(self)
         if self.order != 1 and not self.projective and (self.learner == "crf" or self.temperature):
             raise CapabilityError(
                 "the log loss (learner 'crf', or temperature > 0) needs order=1 or "
@@ -168,9 +167,6 @@ class DependencyParser(TreeParser):
                 "arcs. What works here: "
                 + ", ".join(repr(learner) for learner in LEARNERS if learner != "crf")
             )
-        check_number("least_share", self.least_share, above=True)
-        if self.prune not in (True, False):
-            raise ValueError(f"prune must be True or False, got {self.prune!r}")
 
     # -- learning -------------------------------------------------------------------------------
 

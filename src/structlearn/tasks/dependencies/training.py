@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ... import _core
 from ...exceptions import LineError
 from ...fitting.jackknife import jackknifed_tags
-from ...fitting.learning import Parameters, learn
-from ...fitting.named_learners import learner_parameters
+from ...fitting.learner_registry import AdaGradParameters, learner_parameters
+from ...fitting.learning import learn
 from ...fitting.presets import preset_of
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import Meter
@@ -30,16 +30,14 @@ __all__ = ["ParserFitting", "ParserProblem"]
 
 #: How the pruner is learned: a softmax over the heads of each word, by AdaGrad without a
 #: regulariser, and the bits of its table.
-_PRUNER = {
-    "solver": "adagrad",
+_PRUNER: dict[str, Any] = {
     "margin": 0.0,
     "temperature": 1.0,
     "C": math.inf,
     "delta": 0.0,
-    "least": 1e-3,
     "average": False,
     "max_iter": 2,
-    "_rate": 0.1,
+    "eta0": 0.1,
 }
 _PRUNER_BITS = 20
 #: Learners that see all sentences before they move: they keep dozens of vectors of eight bytes
@@ -195,7 +193,9 @@ class ParserFitting:
         """Return the weights of the pruner."""
         problem = self._pruner_problem()
         seed = self.parser.random_state
-        training = learn(Parameters(**_PRUNER, random_state=seed, n_jobs=1), problem)
+        parameters = AdaGradParameters(**_PRUNER, random_state=seed, n_jobs=1)
+        parameters.least = 1e-3  # most heads have next to no probability
+        training = learn(parameters, problem)
         if training.interrupted:
             raise KeyboardInterrupt("interrupted while the pruner was learning")
         return training.weights.astype(np.float32)

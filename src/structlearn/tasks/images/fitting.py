@@ -17,7 +17,8 @@ from ...exceptions import InexactInferenceWarning
 from ...features.pixel_pairs import N_PAIR, Contrast
 from ...features.pixels import Basis, PixelFeatures
 from ...fitting.example_weights import check_sample_weight, refuse_no_weight
-from ...fitting.learning import Parameters, learn
+from ...fitting.learner_registry import CRFParameters
+from ...fitting.learning import learn
 from ...fitting.presets import preset_of
 from ...fitting.task_learning import Learned, learn_task
 from ...io.image_folders import Example
@@ -174,10 +175,10 @@ class ImageFitting:
         }
         return made, learned
 
-    def likelihood(self, **more: Any) -> Parameters:
+    def likelihood(self, **more: Any) -> CRFParameters:
         """Return the parameters of ½‖w‖² + C · log losses."""
-        chosen = {"C": self.C, "margin": 0.0, "temperature": 1.0, "n_jobs": self.threads, **more}
-        return Parameters(max_iter=_STEPS, **chosen)
+        chosen = {"C": self.C, "n_jobs": self.threads, **more}
+        return CRFParameters(max_iter=_STEPS, **chosen)
 
     def weights(self, image: int, gold: Integers) -> Array:
         """Return the weights of pixels of an image, by their classes."""

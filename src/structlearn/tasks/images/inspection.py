@@ -12,7 +12,7 @@ import numpy as np
 from ...drawing.overlay import mark_errors, overlay
 from ...drawing.report import Choice, Report, Shown
 from ...features.pixel_pairs import PAIR_NAMES
-from ...fitting.named_learners import learner_facts
+from ...fitting.learner_registry import learner_facts
 from ...io.image_folders import find_images, find_pairs, read_examples
 from ...io.images import png_bytes, read_image
 from ...metrics.overlap import compare

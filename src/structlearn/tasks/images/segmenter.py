@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ...checks import check_whole
 from ...drawing.overlay import overlay
 from ...exceptions import CapabilityError
-from ...fitting.parameters import parameter
+from ...fitting.learner_registry import LEARNERS, check_learner
+from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...io.image_folders import (
     example_pairs,
@@ -109,21 +109,39 @@ class ImageSegmenter(LearnerParameters, FileTask):
         "        costs: an image weighs as much as its pixels do on average.",
     ).replace("sentence", "image")
 
-    learner: str = parameter(default="adagrad", kw_only=False)
-    superpixels: int = 0
+    learner: str = parameter(
+        default="adagrad",
+        kw_only=False,
+        check=Choice(*LEARNERS),
+        help="learning algorithm; crf learns by pseudo-likelihood, with C 10,000 divided by the "
+        "number of images",
+    )
+    superpixels: int = parameter(
+        default=0,
+        check=Whole(0),
+        help="label about N regions per image instead of pixels; needs scikit-image (default: 0, "
+        "pixels)",
+    )
     scales: Any = (1, 2, 4, 8)
-    place: bool = True
-    classes: Any = None
-    void: Any = "auto"
+    place: bool = parameter(
+        default=True,
+        check=Switch(),
+        help="do not use the position in the image as a feature",
+    )
+    classes: Any = parameter(
+        default=None,
+        help="class names: one line per mask value, or JSON (a list, or an object by value)",
+        metavar="FILE",
+    )
+    void: Any = parameter(
+        default="auto",
+        help="mask value that means unknown: 0 to 255, #rrggbb, or none (default: 255, unless "
+        "masks have it and one other value only)",
+        metavar="VALUE",
+    )
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
-
         check_learner(self)
-        for name in ("superpixels", "patience", "random_state"):
-            check_whole(name, getattr(self, name), 0)
-        if self.n_models is not None:
-            check_whole("n_models", self.n_models, 1)
         if self.l1 is not None:
             raise CapabilityError(
                 "l1 needs learner='crf' with L-BFGS, which cannot keep weights of neighbours at "

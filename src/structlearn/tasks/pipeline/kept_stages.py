@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ...checks import check_checkpoint
+from ...checks import check_path
 from ...exceptions import CheckpointWarning, FileError
 from ...fitting.checkpoint import check_same_training, check_writable
 from ...io.container import read_container, write_container
@@ -36,7 +36,7 @@ class KeptStages:
     """
 
     def __init__(self, folder: Any, belongs_to: Callable[[], dict[str, Any]]) -> None:
-        check_checkpoint(folder)
+        check_path("checkpoint", folder)
         self._folder = None if folder is None else os.fspath(folder)
         if self._folder is None:
             return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from ...checks import check_whole
-from ...fitting.parameters import DeclaredParameters
+from ...fitting.parameters import DeclaredParameters, same_as
 from ...models.storage import StoredTask
 from ...threads import n_threads
+from ..tree_parser import TreeParser
 from .annotating import Annotating
 from .model import STAGES, PipelineModel
 
@@ -73,11 +73,11 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     tags: Any = True
     lemmas: Any = True
     parser: Any = True
-    folds: int = 5
-    checkpoint: Any = None
-    n_jobs: int | None = 1
-    random_state: int = 0
-    verbose: int = 0
+    folds: int = same_as(TreeParser, "folds", default=5)
+    checkpoint: Any = same_as(TreeParser, "checkpoint", default=None)
+    n_jobs: int | None = same_as(TreeParser, "n_jobs", default=1)
+    random_state: int = same_as(TreeParser, "random_state", default=0)
+    verbose: int = same_as(TreeParser, "verbose", default=0)
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -97,8 +97,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         """
         from .fitting import PipelineFitting
 
-        if self.folds is not None:
-            check_whole("folds", self.folds, 2, 1000)
+        self._check_declared()
         self.model_ = PipelineFitting(self._plain(), X, dev, entities).run()
         self._prepare()
         return self

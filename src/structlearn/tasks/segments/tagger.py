@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ...fitting.parameters import parameter
+from ...fitting.learner_registry import LEARNERS
+from ...fitting.parameters import Choice, Whole, parameter
 from ...models.temperature import temperature_of
 from ...text.sources import with_labels
 from ..tagging.base import LabelTagger
@@ -81,14 +80,21 @@ class SegmentTagger(LabelTagger):
     1.0
     """
 
-    features: Any = parameter(default="segments", kw_only=False)
-    learner: str = parameter(default="perceptron", kw_only=False)
-    max_length: int | None = None
+    features: Any = parameter(
+        default="segments",
+        kw_only=False,
+        help="file with segment templates (default: the preset segments)",
+        metavar="FILE",
+    )
+    learner: str = parameter(
+        default="perceptron", kw_only=False, check=Choice(*LEARNERS), help="learning algorithm"
+    )
+    max_length: int | None = parameter(
+        default=None,
+        check=Whole(1, _MOST_LENGTH),
+        help="maximum length of a segment in tokens (default: as in training, at most 8)",
+    )
 
-    _WHOLE: Mapping[str, tuple[int, int | None]] = {
-        **LabelTagger._WHOLE,
-        "max_length": (1, _MOST_LENGTH),
-    }
     _model_kind = SegmentModel
     _title = "Segment tagger"
     _parts = "segments"

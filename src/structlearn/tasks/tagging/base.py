@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
-from ...checks import check_number, check_whole
 from ...exceptions import CapabilityError, FileError
-from ...fitting.parameters import parameter
+from ...fitting.learner_registry import LEARNERS, check_learner
+from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...models.temperature import temperature_of
 from ...text.answers import check_labels
@@ -38,38 +38,34 @@ class LabelTagger(LearnerParameters, FileTask):
     """
 
     features: Any = parameter(default="auto", kw_only=False)
-    learner: str = parameter(default="perceptron", kw_only=False)
-    target: str | int | Sequence[str | int] | None = None
-    all_possible_states: bool | int | None = None
-    min_count: int = 0
-    prune: float = 0.0
-    functions: Mapping[str, Callable[[str], Any]] | None = None
+    learner: str = parameter(
+        default="perceptron", kw_only=False, check=Choice(*LEARNERS), help="learning algorithm"
+    )
+    target: str | int | Sequence[str | int] | None = parameter(
+        default=None,
+        help="column of the labels: a number from 1, or a name (default: the last; CoNLL-U: upos); "
+        "taggers of tokens: several, as upos,xpos,feats, are learned as one joined label",
+        metavar="COLUMN",
+    )
+    all_possible_states: bool | int | None = parameter(
+        default=None,
+        check=Whole(0, switch=True),
+        help="give a feature weights for all labels if it was seen with at least N labels; "
+        "1: always, 0: never",
+    )
+    min_count: int = parameter(
+        default=0, check=Whole(0), help="drop features seen fewer times than this"
+    )
+    prune: float = parameter(
+        default=0.0, check=Number(), help="drop weights of at most this absolute value"
+    )
+    functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
 
-    #: Bounds of whole numbers; a parameter that is None is left to the preset.
-    _WHOLE: Mapping[str, tuple[int, int | None]] = {
-        "patience": (0, None),
-        "min_count": (0, None),
-        "random_state": (0, 2**63),
-        "max_iter": (1, None),
-        "n_models": (1, None),
-    }
     #: Labels that a file has can be kept.
     _keeps_known = True
-    #: Learners besides those of the estimators.
-    _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
-        from ...fitting.named_learners import check_learner
-
-        for name, (least, most) in self._WHOLE.items():
-            optional = getattr(type(self), name) is None
-            if getattr(self, name) is not None or not optional:
-                check_whole(name, getattr(self, name), least, most)
-        if not isinstance(self.all_possible_states, (bool, type(None))):
-            check_whole("all_possible_states", self.all_possible_states, 0)
-        check_number("prune", self.prune, above=False)
-        check_learner(self, also=self._own_learners)
-        _ = self.n_threads  # refuses a number of jobs that makes no sense
+        check_learner(self)
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -109,10 +105,10 @@ class LabelTagger(LearnerParameters, FileTask):
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """
-        from ...fitting.example_weights import check_sample_weight, refuse_no_weight
-
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)
+        from ...fitting.example_weights import check_sample_weight, refuse_no_weight  # NumPy
+
         weights = check_sample_weight(sample_weight, len(corpus))
         if weights is not None:
             refuse_no_weight(weights)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...drawing.report import Report, Shown, Weights, check_labels
 from ...estimators.stored.word_emissions import stored_words
-from ...fitting.named_learners import learner_facts
+from ...fitting.learner_registry import learner_facts
 from ...models.temperature import certainty_fact
 from ...text.phrases import Phrases
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
+from ...fitting.learner_registry import LEARNERS
+from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
 from ...text.sources import with_labels
@@ -89,30 +91,45 @@ class Tagger(LabelTagger):
     1.0
     """
 
-    order: int | None = None
-    scheme: str | None = None
-    candidates: int | None = None
-    hash_bits: int = 0
-    unknown: str = "_"
-    names: bool = True
+    features: Any = parameter(default="auto", kw_only=False)
+    learner: str = parameter(
+        default="perceptron",
+        kw_only=False,
+        check=Choice(*LEARNERS, "hmm"),
+        help="learning algorithm",
+    )
+    order: int | None = parameter(
+        default=None,
+        check=Whole(0, 4),
+        help="order of the chain; 0: each token by itself (default: 1; ner: 2)",
+    )
+    scheme: str | None = parameter(
+        default=None,
+        check=Choice("none", "bio", "iobes", "beginnings"),
+        help="predict legal label sequences only; iobes: use S- and E- labels internally",
+    )
+    candidates: int | None = parameter(
+        default=None,
+        check=Whole(0, 255),
+        help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
+        "128 labels, up to 64 from order 2 on, else 12 to 48)",
+    )
+    hash_bits: int = parameter(
+        default=0,
+        check=Whole(0, 30),
+        help="hash features to 2^B indices (default: 0, no hashing)",
+        metavar="B",
+    )
+    unknown: str = parameter(default="_", help="label that means unknown", metavar="LABEL")
+    names: bool = parameter(
+        default=True,
+        check=Switch(),
+        help="leave out feature names: a smaller model that cannot be inspected",
+    )
 
-    _WHOLE: Mapping[str, tuple[int, int | None]] = {
-        **LabelTagger._WHOLE,
-        "hash_bits": (0, 30),
-        "order": (0, 4),
-        "candidates": (0, 255),
-    }
-    _own_learners = ("hmm",)
     _model_kind = TaggerModel
     _title = "Tagger"
     _parts = "labels"
-
-    def _check(self) -> None:
-        if self.scheme not in (None, "none", "bio", "iobes", "beginnings"):
-            raise ValueError(
-                f"scheme must be 'none', 'bio', 'iobes' or 'beginnings', got {self.scheme!r}"
-            )
-        super()._check()
 
     # -- learning -------------------------------------------------------------------------------
 
