@@ -122,7 +122,7 @@ FILES = (
         lambda right: lambda *where: iter([
             (text[: text.rstrip().rfind(b"\r") + 1] or text, n) for text, n in right(*where)]),
         40, CONVEX),
-    Bug("command line = label_file", "structlearn.cli.commands.tagger:label_options",
+    Bug("command line = label_file", "structlearn.cli.commands.tasks:label_options",
         after(lambda options: {**options, "confidence": False}), 10, CONVEX),
     Bug("distributed labelling = label_file", "structlearn.distributed.labelling:_targets",
         lambda right: lambda files, folder: dict(

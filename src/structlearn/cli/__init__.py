@@ -122,7 +122,7 @@ def _predict(o: Any) -> int:
     check_output(o.output, [o.input, o.model])
     model, commands = _load(o)
     if o.cluster is not None:
-        return _predict_files(o, commands)
+        return _predict_files(model, o, commands)
     if o.workers is not None:
         raise ValueError("--workers goes with --cluster")
     if not on_terminal("stderr"):
@@ -130,7 +130,7 @@ def _predict(o: Any) -> int:
     else:
         from ..meter import Meter
 
-        with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
+        with Meter("labelling", unit=model._unit) as meter:
             code = int(commands.predict(model, o, meter))
     say_written(o.output)
     return code
@@ -151,7 +151,7 @@ def _annotate(o: Any) -> int:
         return int(commands.annotate(model, o, meter))
 
 
-def _predict_files(o: Any, commands: Any) -> int:
+def _predict_files(model: Any, o: Any, commands: Any) -> int:
     """Label files on a cluster; list those that are bad at the end."""
     from ..distributed import predict
 
@@ -161,10 +161,9 @@ def _predict_files(o: Any, commands: Any) -> int:
         raise ValueError("--cluster needs --output, the folder of the labelled files")
     options = {"workers": o.workers, "threads": o.threads, "verbose": True}
     found = predict(
-        o.model, o.input, o.output, cluster=o.cluster, **options, **commands.label_options(o)
+        o.model, o.input, o.output, cluster=o.cluster, **options, **commands.label_options(model, o)
     )
-    unit = getattr(commands, "UNIT", "tokens")
-    done = f"{len(found.done)} files labelled, {found.tokens:,} {unit}"
+    done = f"{len(found.done)} files labelled, {found.tokens:,} {model._unit}"
     if found.skipped:
         done += f"; {len(found.skipped)} were labelled before"
     note(f"structlearn: {done}")

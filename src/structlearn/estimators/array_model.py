@@ -314,36 +314,30 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
         return contributions
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        """Return what decided, by position where outputs are labels of positions."""
+    def _comparison(self, inputs: Any) -> Any:
+        """Compare by position where outputs are labels of positions."""
         structure, contributions = self.structure_, self._contributions(inputs)
-        outputs = inputs.solve(self.n_threads).outputs
-        rows = zip(inputs.scores(), outputs, inputs.rivals(outputs), strict=True)
-        decisions: list[list[dict[str, Any]]] = []
-        for i, (scores, best, rivals) in enumerate(rows):
-            mine, score = structure.encode(best, **scores), structure.score(best, **scores)
-            decisions.append([])
-            for position, rival in rivals:
+
+        def named(output: Any, part: int | None) -> Any:
+            if part is None or output is None:
+                return None if output is None else self._name(output)
+            return self.classes_[structure.labels_of(output)[part]].item()
+
+        def compare(i: int, best: Any) -> Any:
+            scores = inputs.scores_of(i)
+            mine = structure.encode(best, **scores)
+
+            def against(part: int | None, rival: Any) -> Any:
+                labels = {"label": named(best, part), "runner_up": named(rival, part)}
+                if rival is None:
+                    return {"position": part, **labels}, []
                 theirs = structure.encode(rival, **scores)
                 parts = {name: np.asarray(mine[name] - theirs[name], float) for name in mine}
-                named = contributions(i, scores, parts)
-                ranked = sorted(named.items(), key=lambda part: (-abs(part[1]), part[0]))
-                label, runner_up = self._name(best), self._name(rival)
-                if position is not None:
-                    label, runner_up = (
-                        self.classes_[structure.labels_of(y)[position]].item()
-                        for y in (best, rival)
-                    )
-                decisions[-1].append(
-                    {
-                        "position": position,
-                        "label": label,
-                        "runner_up": runner_up,
-                        "margin": float(score - structure.score(rival, **scores)),
-                        "contributions": [part for part in ranked if part[1]],
-                    }
-                )
-        return decisions
+                return {"position": part, **labels}, contributions(i, scores, parts).items()
+
+            return against
+
+        return compare
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

@@ -154,10 +154,18 @@ class NativeInputs:
         """
         return NativeInputs(self.core.without(forbidden), self.source, self.path)
 
-    def rivals(self, threads: int = 1) -> list[list[list[int]]]:
-        """Return for each part of the best output the best output without it; empty: none."""
-        others: list[list[list[int]]] = self._ask(self.core.rivals, threads)
-        return others
+    def rivals(
+        self, outputs: list[Any], threads: int = 1
+    ) -> list[list[tuple[int, float, list[int] | None]]]:
+        """Return (number, margin, output) of the best outputs without each part of the best one.
+
+        By the margin the score is less than that of the best output; None, with an infinite margin:
+        every output has that part.
+        """
+        return [
+            [(part, margin, rival or None) for part, (margin, rival) in enumerate(row)]
+            for row in self._ask(self.core.rivals, threads)
+        ]
 
 
 def _lists(outputs: list[Any]) -> list[list[int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from .temperature import confidences, doubt, temperature_of, warn_of
+from .temperature import certainty_fact, confidences, doubt, temperature_of, warn_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -401,27 +401,30 @@ class Model:
             By input, for each part: position, label, runner_up, margin (the difference of the
             scores of the best output and of the best one without that part), contributions: (name,
             value), the largest (by its absolute value) first, which add up to the margin. Taggers
-            have the token and the probability of the label too, with a warning if it is not
-            calibrated. Parts without a runner-up are left out, or have the runner-up None and an
-            infinite margin. The margin of an arc is negative if it alone would have lost and the
-            rest of the tree decided. Labels of segments are (start, end, type), and the runner-up
-            is a list of them; those of dependency trees are (head, relation). Where outputs are
-            compared as a whole, such as trees of constituents, position is None.
+            and parsers of dependencies have the token and the probability of the part too, with a
+            warning if it is not calibrated. Parts without which there is no output have the
+            runner-up None and an infinite margin. Labels of segments are (start, end, type), and
+            the runner-up is a list of them; those of dependency trees are (head, relation). Where
+            outputs are compared as a whole, such as trees of constituents, position is None.
         """
         from .frames import contributions_frame
 
-        decisions = self._ask(X, self._decisions, list, {})
+        if self._tells_shares:
+            self._at(None)  # warns if they cannot be trusted
+        found = self._ask(X, self._decisions, list, {})
         if in_words:
             phrase = self._phrases()
-            for decision in (one for row in decisions for one in row):
+            for decision in (one for row in found for one in row):
                 parts = decision["contributions"]
                 decision["contributions"] = [(phrase(name), value) for name, value in parts]
-        return contributions_frame(decisions) if as_frame else decisions
+        return contributions_frame(found) if as_frame else found
 
     # -- hooks ----------------------------------------------------------------------------------
 
     #: The least probability that ``predict_marginals`` shows by default.
     _least_shown = 0.0
+    #: Whether ``explain`` tells the probabilities of parts.
+    _tells_shares = False
 
     @property
     def n_threads(self) -> int:
@@ -435,6 +438,17 @@ class Model:
     def _fitted(self) -> Any:
         """Return what was learned; raise NotFittedError if nothing was."""
         raise AssertionError
+
+    @property
+    def _summed(self) -> str:
+        """Which outputs probabilities are sums over, if these are not all."""
+        return ""
+
+    @property
+    def _certainty(self) -> str:
+        """How far probabilities can be trusted."""
+        fact = certainty_fact(self._loss_temperature, self.calibration_)
+        return f"{fact}; sums over {self._summed}" if self._summed else fact
 
     #: (X, **reading) -> the scored inputs that X stands for. This is the hook of a model.
     _inputs: Callable[..., Any]
@@ -546,6 +560,22 @@ class Model:
 
     def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         """Return what ``explain`` gives, for all inputs."""
+        from .decisions import decisions
+
+        return decisions(self, inputs)
+
+    def _rivals(self, inputs: Any, outputs: list[Any]) -> list[list[tuple[Any, float, Any]]]:
+        """Return (part, margin, output) of the best outputs without each part of the best one."""
+        rivals: list[list[tuple[Any, float, Any]]] = inputs.rivals(outputs, self.n_threads)
+        return rivals
+
+    def _comparison(self, inputs: Any) -> Callable[[int, Any], Callable[[Any, Any], Any]]:
+        """Return what compares best outputs with others.
+
+        From the number of an input and its best output to a function from a part and the output
+        without it, or None, to position, label and runner-up, as ``explain`` tells them, and the
+        (name, value) of which the margin is made.
+        """
         raise AssertionError
 
 

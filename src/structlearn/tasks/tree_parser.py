@@ -246,7 +246,9 @@ class TreeParser(LearnerParameters, _Hooks):
         *,
         format: str | None = None,
         gold_tags: bool | None = None,
+        confidence: bool = False,
         progress: Callable[[int], None] | None = None,
+        notice: Callable[[str], None] | None = None,
     ) -> int:
         """Parse a file and write it with its trees; return the number of words.
 
@@ -260,13 +262,23 @@ class TreeParser(LearnerParameters, _Hooks):
             Format of the file; by default by its content.
         gold_tags : bool, optional
             As for :meth:`predict`.
+        confidence : bool
+            Write what :meth:`confidence` says of each part of a tree, rounded to four digits:
+            ``Confidence=0.9310`` in the column MISC of CoNLL-U. Trees of constituents become JSON,
+            an object on each line, ``{"tree": "(S ...)", "spans": [{"start": 0, "end": 2, "label":
+            "NP", "confidence": 0.931}, ...]}``.
         progress : callable, optional
             Called with the number of words parsed so far.
+        notice : callable, optional
+            Called with a sentence if the confidences that are written are sums over other trees
+            than those that are predicted: over projective ones, where the parser is of order 2.
         """
-        if not isinstance(output, (str, os.PathLike)):
-            return self._label(source, output, format, gold_tags, progress)
+        if confidence:
+            self._at(None)  # warns if it cannot be trusted
+            if notice is not None and self._summed:
+                notice(f"{os.fspath(source)}: confidences are sums over {self._summed}")
         with written_text(output) as file:
-            return self._label(source, file, format, gold_tags, progress)
+            return self._label(source, file, format, gold_tags, confidence, progress)
 
     # -- judging --------------------------------------------------------------------------------
 

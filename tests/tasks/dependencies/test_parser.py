@@ -16,7 +16,7 @@ from structlearn.exceptions import FileError, InexactInferenceWarning
 from structlearn.fitting.learner_registry import LEARNERS
 from structlearn.structures.trees.heads import is_projective
 from structlearn.tasks import DependencyParser, Tagger
-from structlearn.tasks.dependencies.inspection import inspect_parser
+from structlearn.tasks.inspection import inspect_task
 from structlearn.text import read_corpus
 
 
@@ -133,7 +133,7 @@ def test_seeds_are_averaged_and_the_best_pass_is_kept() -> None:
     assert {r["run"] for r in records} == {1, 2}
     assert all(0 <= r["dev_las"] <= 1 for r in records)
     assert parser.model_.training["n_models"] == 2
-    shown = [line for line in inspect_parser(parser).splitlines() if "dev LAS" in line]
+    shown = [line for line in inspect_task(parser).splitlines() if "dev LAS" in line]
     assert len(shown) == len(records)
     assert shown[0] == f"run 1, pass 1 dev LAS {100 * records[0]['dev_las']:.2f}"
 

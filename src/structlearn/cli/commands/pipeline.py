@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["annotate", "evaluate", "inspect", "predict", "train"]
 
-UNIT = "words"
 _ENDINGS = {"conllu": ".conllu", "json": ".jsonl", "html": ".html", "text": ".txt"}
 _OPTIONS = ("confidence", "confusions", "against", "header", "format", "html")
 _NAMES = {

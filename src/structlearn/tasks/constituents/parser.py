@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections import Counter
 from collections.abc import Callable
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...fitting.task_parameters import refuse_unused
 from ...printing import joined_lines
-from ...text.answers import TREES_INSTEAD, check_labels
-from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
+from ...text.answers import TREES_INSTEAD, as_json, check_labels
+from ...text.bracket_treebank import (
+    Sentence,
+    has_trees,
+    placed_trees,
+    read_sentences,
+    with_trees,
+)
 from ...text.trees import Tree, bracket_fault
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel, spans_of
@@ -19,9 +27,16 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from ...drawing.report import Report
     from ...models.inputs import NativeInputs
 
 __all__ = ["ConstituencyParser"]
+
+_LEGEND = (
+    "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
+    'class="green">green</span>, those that only the predicted one has <span class="red">red'
+    "</span>. Where both are the same there is one tree."
+)
 
 #: Sentences that are parsed before they are written.
 _CHUNK = 64
@@ -149,6 +164,7 @@ class ConstituencyParser(TreeParser):
 
     _model_kind = ConstituencyModel
     _title = "Constituency parser"
+    _tells_shares = False  # trees are compared as a whole
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -234,6 +250,7 @@ class ConstituencyParser(TreeParser):
         output: IO[bytes],
         format: str | None,
         gold_tags: bool | None,
+        confidence: bool,
         progress: Callable[[int], None] | None,
     ) -> int:
         sentences = read_sentences(source, traces=self.traces, format=format)
@@ -243,13 +260,15 @@ class ConstituencyParser(TreeParser):
         if progress is not None and hasattr(progress, "share"):
             progress.share(0.0)
         for at in range(0, len(sentences), _CHUNK):
-            tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
-            for _, tree in model.parse(tagged, self.n_threads):
-                if not tree.label:  # nothing covers the sentence
-                    tree = Tree(model.root, tree.children)
-                line = str(tree) if tree.label == model.root else f"({model.root} {tree})"
+            inputs = model.inputs(self._tag(sentences[at : at + _CHUNK], gold_tags))
+            outputs = inputs.solve(self.n_threads).outputs
+            sure = self._confidences(inputs, outputs) if confidence else []
+            for i, y in enumerate(outputs):
+                line = _bracketed(model.tree(inputs, i, y), model.root)
+                if confidence:
+                    line = _with_confidence(line, self._parts_of(inputs, i, y), sure[i])
                 output.write(f"{line}\n".encode())
-            n_words += sum(len(words) for words, _ in tagged)
+            n_words += sum(len(words) for words, _ in inputs.source)
             if progress is not None:
                 progress(n_words)
                 if hasattr(progress, "share"):
@@ -257,11 +276,6 @@ class ConstituencyParser(TreeParser):
         return n_words
 
     # -- what was learned -----------------------------------------------------------------------
-
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
 
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         """Return what stands under each label: children, or the rules of a counted grammar."""
@@ -276,15 +290,63 @@ class ConstituencyParser(TreeParser):
         found = heaviest_children(self._fitted(), None, None)
         return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        from .decisions import explain
+    def _rivals(self, inputs: Any, outputs: list[Any]) -> list[list[tuple[None, float, Any]]]:
+        """Return the second best trees: trees are compared as a whole."""
+        return [
+            [(None, ranked[0][0] - score, rival) for score, rival in ranked[1:]]
+            for ranked in inputs.kbest(2, self.n_threads)
+        ]
 
-        return explain(self._fitted(), inputs, self.n_threads)
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
+
+        return comparison(self._fitted(), inputs)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import tree_facts
+
+        return tree_facts(self._fitted())
+
+    def _report(self) -> Report:
+        report = super()._report()
+        report.heading = "What is under what, label by label"
+        if self._fitted().grammar is not None:
+            report.heading = "Most probable rules, category by category"
+        report.legend, report.parts = _LEGEND, "brackets and tags"
+        return report
+
+    def _names_of_features(self) -> list[str]:
+        model: ConstituencyModel = self._fitted()
+        return ["+".join(chain) for chain in model.chains if chain]
+
+    def _to_show(self, X: Any, most: int) -> tuple[NativeInputs, list[Any], list[str], int]:
+        sentences = read_sentences(X, traces=self.traces)
+        part = sentences[:most]
+        gold: list[Any] = [None] * len(part)
+        if has_trees(X):
+            gold = self._treebank(X, None, None)[: len(part)]
+        inputs = self._fitted().inputs(self._tag(part, None))
+        return inputs, gold, [""] * len(part), len(sentences)
+
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        return "the whole tree", "", None, str(decision["runner_up"])
+
+    def _drawn(self, inputs: Any, i: int, output: Any, gold: Any, page: bool) -> dict[str, Any]:
+        lines, counts = [str(output)], None
+        if gold not in (None, output):
+            lines.append(f"WRONG, gold {gold}")
+        if gold is not None:
+            mine, right = (Counter([*t.spans(), *enumerate(t.tags)]) for t in (output, gold))
+            counts = ((mine - right) + (right - mine)).total(), (mine | right).total()
+        picture = output.draw(None if gold == output else gold) if page else None
+        return {"lines": lines, "counts": counts, "picture": picture}
 
     # -- judging --------------------------------------------------------------------------------
 
     def evaluate(
-        self, X: Any, format: str | None = None, *, gold_tags: bool | None = None
+        self, X: Any, *, format: str | None = None, gold_tags: bool | None = None
     ) -> dict[str, Any]:
         """Compare predicted with gold trees, brackets counted as evalb does.
 
@@ -310,7 +372,7 @@ class ConstituencyParser(TreeParser):
         gold = [tree for tree, _ in placed]
         return evaluate_trees(model, gold, self._reads_tags(gold_tags), self.n_threads)
 
-    def report(self, X: Any, format: str | None = None, *, gold_tags: bool | None = None) -> str:
+    def report(self, X: Any, *, format: str | None = None, gold_tags: bool | None = None) -> str:
         """Return the scores, and a table by label, as text."""
         from ...metrics.scores import score_rows
 
@@ -325,6 +387,21 @@ class ConstituencyParser(TreeParser):
             f"{found['sentences_per_second']:.0f} sentences per second"
         )
         return joined_lines([head, "", *score_rows("label", "gold", by_label)])
+
+
+def _bracketed(tree: Tree, root: str) -> str:
+    """Return a tree on a line, in brackets with a node around all of it."""
+    if not tree.label:  # nothing covers the sentence
+        tree = Tree(root, tree.children)
+    return str(tree) if tree.label == root else f"({root} {tree})"
+
+
+def _with_confidence(tree: str, spans: list[tuple[int, int, str]], confidence: list[float]) -> str:
+    """Return a tree as JSON, with the confidence in each of its labelled spans."""
+    names = ("start", "end", "label", "confidence")
+    parts = zip(spans, confidence, strict=True)
+    rows = [dict(zip(names, (*span, as_json(p)), strict=True)) for span, p in parts]
+    return json.dumps({"tree": tree, "spans": rows}, ensure_ascii=False)
 
 
 def _pick(sentences: list[Any], number: int) -> Any:

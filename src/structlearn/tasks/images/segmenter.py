@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...drawing.overlay import overlay
+from ...drawing.report import Report, Weights
 from ...exceptions import CapabilityError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Switch, Whole, parameter
@@ -216,7 +217,8 @@ class ImageSegmenter(LearnerParameters, FileTask):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = SegmenterModel
-    _title = "Image segmenter"
+    _title, _unit = "Image segmenter", "pixels"
+    _writes_text = False
 
     @staticmethod
     def _held_by(model: SegmenterModel) -> dict[str, Any]:
@@ -340,11 +342,6 @@ class ImageSegmenter(LearnerParameters, FileTask):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
-
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         from .inspection import class_weights
 
@@ -364,6 +361,47 @@ class ImageSegmenter(LearnerParameters, FileTask):
             explain(self._fitted(), inputs.source[i], inputs.spread(i, y))
             for i, y in enumerate(outputs)
         ]
+
+    def _typed(self, words: list[str]) -> NoReturn:
+        raise ValueError("--sentence does not work with an image segmenter: name images with INPUT")
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import pixel_facts
+
+        return pixel_facts(self._fitted())
+
+    def _report(self) -> Report:
+        from .inspection import fill_report
+
+        return fill_report(super()._report(), self._fitted())
+
+    def _names_of_features(self) -> list[str]:
+        return list(self.classes_)
+
+    def _to_show(self, X: Any, most: int) -> tuple[ImageInputs, list[Any], list[str], int]:
+        from .inspection import images_to_show
+
+        model: SegmenterModel = self._fitted()
+        images, gold, names, n_images = images_to_show(model, X, most)
+        return model.inputs(images, threads=self.n_threads), gold, names, n_images
+
+    def _table(self, labels: Sequence[str] | None, page: bool) -> Weights:
+        names, weights = zip(*((name, w) for _, name, w in self._pairs()), strict=True)
+        note = "what they lose"
+        return Weights("Neighbours of unequal class", note, [*names], [("(unequal)", [*weights])])
+
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        share = f"{100 * decision['pixels'] / inputs.source[i][..., 0].size:.1f} % of the image"
+        return decision["label"], share, None, decision["runner_up"]
+
+    def _drawn(self, inputs: Any, i: int, output: Any, gold: Any, page: bool) -> dict[str, Any]:
+        from .inspection import drawn
+
+        model: SegmenterModel = self._fitted()
+        found = model.coding.encode(mask_of_array(output, "the mask"))
+        return drawn(model, inputs.source[i], found, gold, page)
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -346,10 +346,8 @@ class Annotating:
         from ...text.files import written_text
         from .files import write_annotated
 
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return write_annotated(self, source, file, format, confidence, progress)
-        return write_annotated(self, source, output, format, confidence, progress)
+        with written_text(output) as file:
+            return write_annotated(self, source, file, format, confidence, progress)
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -105,6 +105,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = PipelineModel
+    _unit = "words"
 
     @classmethod
     def from_model(cls, model: PipelineModel) -> Pipeline:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Whole, parameter
-from ...models.temperature import temperature_of
 from ...text.sources import with_labels
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
@@ -187,51 +186,34 @@ class SegmentTagger(LabelTagger):
             right.append([None if s[2] == "O" else s in true for s in model.segments(output)])
         return inputs, outputs, right
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        """Compare each segment with the best segmentation that does not have it."""
-        from .decisions import explain
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
 
-        return explain(self._fitted(), inputs, self._at(None), self.n_threads)
+        return comparison(self._fitted(), inputs.source)
 
-    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
-        from ...drawing.report import Choice
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
         from ...metrics.boundaries import chunks
-        from .decisions import explain
 
-        words = corpus.column(1 if self._fitted().format == "conllu" else 0)
+        begin, end, label = decision["label"]
+        words = inputs.source.cells(i, 1 if self._fitted().format == "conllu" else 0)
 
-        def told(s: int, begin: int, end: int, segments: list[Any]) -> str:
+        def told(segments: list[Any]) -> str:
             """Return segments as text: a label, or, elsewhere, labels with their words."""
             if [(a, b) for a, b, _ in segments] == [(begin, end)]:
                 return str(segments[0][2])
-            inside = (f"{k} ({_shortened(words[s][a:b])})" for a, b, k in segments if k != "O")
+            inside = (f"{k} ({_shortened(words[a:b])})" for a, b, k in segments if k != "O")
             return ", ".join(inside) or "O"
 
-        rows = []
-        model = self._fitted()
-        at = temperature_of(model.temperature)
-        for s, decisions in enumerate(explain(model, model.inputs(corpus), at, self.n_threads)):
-            right = chunks(gold[s])
-            row = []
-            for d in decisions:
-                begin, end, label = d["label"]
-                known = all(k is not None for k in gold[s][begin:end])
-                there = [(a, b, k) for a, b, k in right if a < end and begin < b]
-                covered = {t for a, b, _ in there for t in range(a, b)}
-                there += [(t, t + 1, "O") for t in range(begin, end) if t not in covered]
-                row.append(
-                    Choice(
-                        d["token"],
-                        label,
-                        told(s, begin, end, sorted(there)) if known else None,
-                        d["probability"],
-                        told(s, begin, end, d["runner_up"]),
-                        d["margin"],
-                        d["contributions"],
-                    )
-                )
-            rows.append(row)
-        return rows
+        right = None
+        if gold is not None and None not in gold[begin:end]:
+            there = [(a, b, k) for a, b, k in chunks(gold) if a < end and begin < b]
+            covered = {t for a, b, _ in there for t in range(a, b)}
+            there += [(t, t + 1, "O") for t in range(begin, end) if t not in covered]
+            right = told(sorted(there))
+        rival = decision["runner_up"]
+        return decision["token"], label, right, "" if rival is None else told(rival)
 
     def _labels_in_files(self) -> list[str]:
         model = self._fitted()

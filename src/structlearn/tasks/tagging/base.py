@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
-from ...exceptions import CapabilityError, FileError
+from ...exceptions import FileError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
@@ -24,6 +25,8 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
+    from ...drawing.report import Report, Weights
+    from ...models.inputs import NativeInputs
     from ...text.formats import Format
 
     Kind = TypeVar("Kind", bound="LabelTagger")
@@ -61,6 +64,8 @@ class LabelTagger(LearnerParameters, FileTask):
     )
     functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
 
+    #: What decisions are about.
+    _parts = "labels"
     #: Labels that a file has can be kept.
     _keeps_known = True
 
@@ -192,6 +197,11 @@ class LabelTagger(LearnerParameters, FileTask):
         except ValueError as error:
             raise FileError(corpus.path or "the sentences", str(error)) from None
 
+    @property
+    def classes_(self) -> list[str]:
+        """The labels."""
+        raise AssertionError
+
     # -- labelling ------------------------------------------------------------------------------
 
     def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
@@ -266,13 +276,6 @@ class LabelTagger(LearnerParameters, FileTask):
         notice : callable, optional
             Called with a sentence where labels that the file has are replaced.
         """
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return self.label_file(
-                    source, file, format=format, nbest=nbest, confidence=confidence,
-                    marginals=marginals, known=known, header=header, progress=progress,
-                    notice=notice,
-                )  # fmt: skip
         model, threads = self._fitted(), self.n_threads
         if confidence or marginals:
             self._at(None)  # warns if they cannot be trusted
@@ -295,13 +298,15 @@ class LabelTagger(LearnerParameters, FileTask):
         if has_labels(model, chosen, first[0], header):
             tell()
         if chosen == model.format:
-            return label_pieces(
-                model, lambda _: labeller, source, output, chosen, threads, progress,
-                lambda *_: whole, header=self._heading(added) if header else None, separator=lone,
-            )  # fmt: skip
-        return label_converted(
-            model, labeller, written, source, output, added, known, threads, progress, whole, tell
-        )
+            heading = self._heading(added) if header else None
+            with written_text(output) as file:
+                return label_pieces(
+                    model, labeller, source, file, chosen, threads, progress, whole, heading, lone
+                )
+        with written_text(output) as file:
+            return label_converted(
+                model, labeller, written, source, file, added, known, threads, progress, whole, tell
+            )
 
     def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
@@ -332,21 +337,10 @@ class LabelTagger(LearnerParameters, FileTask):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
-
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
-        from .inspection import summarise
+        from .inspection import heaviest_features
 
-        found = summarise(self, n, labels).top
-        if not found:
-            raise CapabilityError(
-                "the model has no names of features: it was trained by an earlier version. What "
-                "works: explain, transitions"
-            )
-        return found
+        return heaviest_features(self._fitted(), n, labels)
 
     def _phrases(self) -> Callable[[str], str]:
         from ...text.phrases import Phrases
@@ -354,14 +348,49 @@ class LabelTagger(LearnerParameters, FileTask):
         return Phrases(self._fitted().templates)
 
     def _pairs(self) -> list[tuple[str, str, float]]:
-        from .inspection import summarise
-
-        found = summarise(self, 1)
-        rows = [("(start)", k, w) for k, w in zip(found.labels, found.start, strict=False)]
-        for before, row in zip(found.labels, found.transitions, strict=False):
-            rows += [(before, after, w) for after, w in zip(found.labels, row, strict=True)]
-        rows += [(k, "(end)", w) for k, w in zip(found.labels, found.end, strict=False)]
+        model = self._fitted()
+        start, end = (array("d", bytes(model.arrays[name])) for name in ("start", "end"))
+        rows = [("(start)", k, w) for k, w in zip(model.labels, start, strict=False)]
+        for before, row in zip(model.labels, model.pair_scores(), strict=False):
+            rows += [(before, after, w) for after, w in zip(model.labels, row, strict=True)]
+        rows += [(k, "(end)", w) for k, w in zip(model.labels, end, strict=False)]
         return rows
+
+    def _typed(self, words: list[str]) -> list[Any]:
+        """Return words with the columns that stand behind them: The|DT."""
+        return [tuple(token.split("|")) for token in words]
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import label_facts
+
+        return label_facts(self._fitted())
+
+    def _report(self) -> Report:
+        report = super()._report()
+        report.parts = self._parts
+        return report
+
+    def _names_of_features(self) -> Sequence[str]:
+        return self.classes_
+
+    def _table(self, labels: Sequence[str] | None, page: bool) -> Weights | None:
+        from .inspection import transition_table
+
+        return transition_table(self._fitted(), self._pairs(), labels, page)
+
+    def _to_show(self, X: Any, most: int) -> tuple[NativeInputs, list[Any], list[str], int]:
+        model, corpus = self._fitted(), self._read_input(X)
+        part = corpus.subset(range(min(len(corpus), most)))
+        gold: list[Any] = [None] * len(part)
+        if max(model.targets) < part.n_columns:
+            rows = [[None if k == "_" else k for k in labels] for labels in model.gold(part)]
+            gold = [labels if any(labels) else None for labels in rows]
+        return model.inputs(part), gold, [""] * len(part), len(corpus)
+
+    def _word(self, inputs: Any, i: int, position: int) -> str:
+        """Return a word of a sentence."""
+        word: str = inputs.source.cells(i, 1 if self._fitted().format == "conllu" else 0)[position]
+        return word
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -379,8 +408,8 @@ class LabelTagger(LearnerParameters, FileTask):
     def evaluate(
         self,
         X: Any,
-        format: str | None = None,
         *,
+        format: str | None = None,
         confidence: bool = False,
         against: Any = None,
     ) -> dict[str, Any]:
@@ -407,8 +436,8 @@ class LabelTagger(LearnerParameters, FileTask):
     def report(
         self,
         X: Any,
-        format: str | None = None,
         *,
+        format: str | None = None,
         confidence: bool = False,
         confusions: int = 0,
         against: Any = None,

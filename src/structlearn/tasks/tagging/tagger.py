@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
-from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
 from ...text.sources import with_labels
 from .base import LabelTagger
@@ -129,7 +128,6 @@ class Tagger(LabelTagger):
 
     _model_kind = TaggerModel
     _title = "Tagger"
-    _parts = "labels"
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -270,41 +268,16 @@ class Tagger(LabelTagger):
         ]
         return inputs, outputs, right
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        from .decisions import explain
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
 
-        temperature = self._at(None)
-        return [
-            [decision._asdict() for decision in row]
-            for row in explain(self._fitted(), inputs, temperature, self.n_threads)
-        ]
+        return comparison(self._fitted(), inputs.source)
 
-    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
-        import math
-
-        from ...drawing.report import Choice
-        from .decisions import explain
-
-        model = self._fitted()
-        words = corpus.column(1 if model.format == "conllu" else 0)
-        labels = model.label_corpus(corpus, self.n_threads)
-        inputs, temperature = model.inputs(corpus), temperature_of(model.temperature)
-        rows = []
-        for s, decisions in enumerate(explain(model, inputs, temperature, self.n_threads)):
-            # Where no other label is possible there is nothing to explain.
-            row = [
-                Choice(word, label, right, None, "", math.inf, [])
-                for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
-            ]
-            for d in decisions:
-                row[d.position] = row[d.position]._replace(
-                    probability=d.probability,
-                    runner_up=d.runner_up,
-                    margin=d.margin,
-                    reasons=d.contributions,
-                )
-            rows.append(row)
-        return rows
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        at, label, rival = (decision[k] for k in ("position", "label", "runner_up"))
+        return self._word(inputs, i, at), label, gold and gold[at], rival or ""
 
     def _labels_in_files(self) -> list[str]:
         return self.classes_
