@@ -284,13 +284,18 @@ def test_inspection_says_what_decided(fitted: DependencyParser, tmp_path, capsys
 
 
 def test_reasons_add_up_to_the_scores(fitted: DependencyParser) -> None:
-    from structlearn.tasks.dependencies.inspection import explain
     from structlearn.text.dependency_treebank import as_conllu
 
-    for arcs in explain(fitted.model_, fitted._inputs(as_conllu(TEST[:5]))):
-        for word in arcs:
-            difference = word["score"] - word.get("rival_score", 0.0)
-            assert sum(w for _, w in word["reasons"]) == pytest.approx(difference, abs=1e-4)
+    model, inputs = fitted.model_, fitted._inputs(as_conllu(TEST[:5]))
+    solved = inputs.solve()
+    for s, (output, score) in enumerate(zip(solved.outputs, solved.values, strict=True)):
+        n = len(output) // 2
+        given = (inputs.source.corpus.core, inputs.source.tags, model.lemmas, s, list(output[:n]))
+        reasons = model.core.reasons(*given, list(output[n:]))
+        pairs = [pair for kind in model.core.pairs(*given) for pair in kind]
+        total = sum(w for row in reasons for _, w in row) + sum(w for *_, w in pairs)
+        assert total == pytest.approx(score, abs=1e-3)
+        assert bool(pairs) == (model.order == 2)
 
 
 def test_drawing(fitted: DependencyParser) -> None:

@@ -201,7 +201,7 @@ def test_inspection(models, tmp_path, capsys):
     assert "word tag" in out or "word form" in out or "word upos" in out
     assert max(map(len, out.splitlines())) <= 120
     assert run([*command, "--label", "nope"]) == 1
-    assert "no relation 'nope'" in capsys.readouterr().err
+    assert "no label 'nope'" in capsys.readouterr().err
     assert run([*command, "--input", str(path), "--html", str(page)]) == 0
     assert page.read_text().count("<svg") == 20
     assert "20 of 60 sentences are shown" in page.read_text()
