@@ -79,9 +79,9 @@ nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool
   return out;
 }
 
-// The pairs of arcs of a tree, in which all arcs are candidates: (head, word before, word, score) of
-// neighbours on one side of a head, where the head itself and -1 stand for none; and (head of the
-// head, head, word, score). Two empty lists if the parser scores arcs alone.
+// The pairs of arcs of a tree, in which all arcs are candidates: (head, word before, word, score)
+// of neighbours on one side of a head, where the head itself and -1 stand for none; and (head of
+// the head, head, word, score). Two empty lists if the parser scores arcs alone.
 nb::tuple pairs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                 std::size_t sentence, std::vector<std::int32_t> heads) {
   check_sentence(corpus, sentence);
