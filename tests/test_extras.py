@@ -12,7 +12,7 @@ from structlearn.exceptions import CapabilityError
 from structlearn.structures import Program
 from structlearn.tasks import ImageSegmenter
 
-PROJECT = Path(structlearn.__file__).parents[2] / "pyproject.toml"
+PROJECT = Path(structlearn.__file__).parents[2] / "packaging" / "structlearn" / "pyproject.toml"
 
 #: Extras for those who work on structlearn itself.
 OURS = {"test", "lint", "docs", "bench"}

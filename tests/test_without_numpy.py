@@ -1,7 +1,12 @@
-"""Loading models and labelling text needs Python and the core: no NumPy, nothing built on it."""
+"""Loading models and labelling text needs Python and the core: no NumPy, nothing built on it.
+
+``tools/check_wheel.py`` runs these tests with a Python that has the wheel of structlearn-core and
+nothing else, named by STRUCTLEARN_CORE_PYTHON.
+"""
 
 import functools
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -109,10 +114,16 @@ def given(name, precision, tmp_path):
     return {"path": str(path), "sentences": sentences, **options}
 
 
+def run(kind, *arguments):
+    """Run the program without NumPy."""
+    python = os.environ.get("STRUCTLEARN_CORE_PYTHON", sys.executable)
+    command = [python, str(PROGRAM), kind, *arguments]
+    return subprocess.run(command, capture_output=True, check=False)
+
+
 def bare(kind, *arguments):
     """Return what the program without NumPy prints."""
-    command = [sys.executable, str(PROGRAM), kind, *arguments]
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = run(kind, *arguments)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
 
@@ -127,18 +138,28 @@ def test_models_answer_the_same(name, precision, given, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "precision"), [(n, CASES[n].precisions[-1]) for n in CASES])
-def test_commands_print_the_same(name, precision, given, capfdbinary):
-    commands = [["predict", given["path"], given["source"]]]
+def test_commands_print_the_same(name, precision, given, tmp_path, capfdbinary):
+    path, source, gold = given["path"], given["source"], str(tmp_path / "gold")
+    label, formats = ["predict", path, source], []
     if "pipeline" in name:
-        formats = ("conllu", "json", "html", "text")
-        commands = [["annotate", *commands[0][1:], "--format", format] for format in formats]
+        label = ["annotate", path, source]
+        formats = [[*label, "--format", format] for format in ("json", "html", "text")]
     elif CASES[name].task in ("tagger", "candidates", "segments"):
-        commands.append([*commands[0], "--confidence", "--threads", "2"])
+        formats = [[*label, "--confidence", "--threads", "2"]]
     if CASES[name].functions:  # which the command line cannot be given
         return
+    assert cli.run([*label, "--output", gold]) == 0
+    commands = [label, *formats, ["evaluate", path, gold, "--json"], ["inspect", path]]
     for command in commands:
         assert cli.run(command) == 0
-        assert bare("command", *command) == capfdbinary.readouterr().out.decode()
+        printed = capfdbinary.readouterr().out.decode()
+        found = bare("command", *command)
+        if command[0] == "evaluate":  # all but the speed
+            printed, found = (
+                {k: v for k, v in json.loads(text).items() if "per_second" not in k}
+                for text in (printed, found)
+            )
+        assert found == printed
 
 
 @pytest.mark.parametrize("kind", ["Tagger", "Pipeline"])
@@ -155,3 +176,34 @@ except NotFittedError as error:
     with pytest.raises(NotFittedError) as raised:
         getattr(structlearn.tasks, kind)().save("model")
     assert bare("program", code).strip() == f"NotFittedError True {raised.value}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from structlearn import CRF",
+        "from structlearn.structures import Chain",
+        "import structlearn.losses",
+        "from structlearn.tasks import Tagger; Tagger().fit([[('a', 'X'), ('b', 'Y')]])",
+    ],
+)
+def test_what_is_missing_is_named_and_how_to_get_it(code):
+    code = f"try:\n    {code}\nexcept ModuleNotFoundError as error:\n    print(error.name, error)"
+    printed = bare("program", code)
+    assert printed.startswith("numpy this needs NumPy, which is not installed: pip install struct")
+
+
+def test_commands_name_what_is_missing(tmp_path):
+    gold = tmp_path / "gold.txt"
+    gold.write_text("a X\nb Y\n\n")
+    for command in (["demo"], ["train", "tagger", str(gold), "--model", str(tmp_path / "model")]):
+        done = run("command", *command)
+        assert done.returncode == 1
+        assert done.stderr.decode().count("\n") == 1
+        assert done.stderr.decode().startswith("structlearn: this needs NumPy, which is not inst")
+
+
+def test_other_programs_are_told_nothing():
+    """Advice is for modules of the library; what others import is their business."""
+    code = "import structlearn\ntry:\n    import numpy\nexcept ImportError as error:\n    print(error)"
+    assert bare("program", code).strip() == "No module named 'numpy'"

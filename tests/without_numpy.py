@@ -1,29 +1,41 @@
-"""A process that has Python and structlearn alone: no NumPy, nor what stands on it, nor rich.
+"""A process that has Python and structlearn-core alone: no NumPy, nor what stands on it, nor rich.
 
 As a program it hides these packages and does what its arguments say: ``command ...`` runs the
 command line, ``use ...`` loads a model and prints all of its answers as JSON, ``program ...`` runs
 some lines of Python. Tests import :func:`uses` and compare with the answers of a process that has
-everything.
+everything. It imports nothing but structlearn, so that it also runs where nothing else is installed.
 """
 
 import json
 import pickle
 import sys
-from importlib.abc import MetaPathFinder
 from pathlib import Path
+
+from structlearn.missing import MissingPackages
 
 __all__ = ["FUNCTIONS", "uses"]
 
-ABSENT = {"numpy", "scipy", "sklearn", "highspy", "rich"}
+ABSENT = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "highspy", "rich"}
 
 
-class Absent(MetaPathFinder):
-    """Finds the packages that are absent before anybody else does, and refuses them."""
+class Without:
+    """A finder of modules that does not find the packages that are absent."""
 
-    def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] in ABSENT:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return None
+    def __init__(self, finder):
+        self.finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+    def find_spec(self, name, *rest):
+        return None if name.partition(".")[0] in ABSENT else self.finder.find_spec(name, *rest)
+
+
+def hide():
+    """Hide the packages, but not what says how to get them."""
+    sys.meta_path[:] = [
+        finder if finder is MissingPackages else Without(finder) for finder in sys.meta_path
+    ]
 
 
 def last_letter(word):
@@ -94,7 +106,7 @@ def uses(path, sentences, source, folder, functions=False):
 
 
 def main(kind, *arguments):
-    sys.meta_path.insert(0, Absent())
+    hide()
     if kind == "command":
         from structlearn.cli import main as command
 

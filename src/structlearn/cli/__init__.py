@@ -57,6 +57,10 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(f"out of memory: {error}" if str(error) else "out of memory", 1)
     except ValueError as error:
         return _fail(str(error), 1)
+    except ImportError as error:  # of a package that is not installed
+        if (error.name or "").startswith("structlearn"):
+            raise
+        return _fail(str(error), 1)
     except OSError as error:  # readers and writers of files raise FileError, a ValueError
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     finally:
