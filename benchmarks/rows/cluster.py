@@ -74,11 +74,12 @@ def nothing(shard: Any, number: int) -> float:
 
 def _measure(path: str, cluster: str | None, repeats: int) -> dict[str, Any]:
     """Return seconds of evaluations of loss and gradient, and what they take."""
+    from structlearn.distributed.tagging import ShardedTokenFitting
+
     from structlearn.distributed import training
     from structlearn.distributed.cluster import connected, make_crew
     from structlearn.distributed.corpora import read_corpora
     from structlearn.distributed.shards import file_shards
-    from structlearn.distributed.tagging import ShardedTokenFitting
 
     with connected(cluster, WORKERS) as n:
         shards = file_shards([path], "columns")

@@ -275,10 +275,6 @@ def test_unknown_labels_and_solvers_that_cannot(tmp_path: Path) -> None:
         fit(CRF(warm_start=True), X, Y, cluster=None)
     with pytest.raises(CapabilityError, match="step"):
         fit(CRF(callbacks=[Stepped()]), X, Y, cluster=None)
-    tagged = [list(zip(s.words, s.tags, strict=True)) for s in SENTENCES]
-    for model in (Tagger("pos", learner="hmm"), Tagger("pos", candidates=4)):
-        with pytest.raises(CapabilityError, match="on one machine"):
-            fit(model, tagged, cluster=None)
     with pytest.raises(CapabilityError, match="on one machine"):
         fit(ConstituencyParser("pcfg"), write_trees(str(tmp_path / "trees")), cluster=None)
 
@@ -366,7 +362,7 @@ def test_weights_do_not_depend_on_runs_of_shards() -> None:
     """What a worker would send for its run of shards is what the whole is made of."""
     from structlearn.distributed.arrays import example_shards
     from structlearn.distributed.crew import Holder, Job
-    from structlearn.distributed.tree_sums import cover, tree_sum
+    from structlearn.fitting.tree_sums import cover, tree_sum
 
     shards = example_shards(X, Y, None, 6)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from ..exceptions import CapabilityError
+from ..fitting.split_corpus import SplitCorpus
 from ..problem import Problem
 from ..tasks.constituents.fitting import (
     Inventory,
@@ -23,14 +24,14 @@ from ..tasks.constituents.fitting import (
     tag_corpus,
     unseen_tags,
 )
+from ..tasks.tagging.token_fitting import TokenFitting
 from ..text.bracket_treebank import placed_trees, placed_trees_of
 from ..text.corpus import Corpus
 from ..text.trees import Tree
 from .corpora import by_shard, present_weights, read_corpora
-from .crew import Crew, Held, sent
+from .crew import Crew, CrewParts, Held, sent
 from .problem import ShardedProblem
 from .shards import FileShard, Shard
-from .tagging import ShardedTokenFitting
 
 __all__ = ["Keys", "fit_constituents"]
 
@@ -95,7 +96,7 @@ class _ShardedFitting(TreeFitting):
             self.held.crew, _read_tagged, dict(self.parser._kept), sample_weight=weights
         )
         tagger = make_tagger(self.parser)
-        tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), None)
+        tagger._learn(TokenFitting(tagger._plain(), SplitCorpus(CrewParts(corpus.held))), None)
         self.parser._say(f"tagging {self.n_trees} sentences in {self.parser.folds} folds")
         return tagger, self.held.then(_unseen_tags, sent(self.parser))
 

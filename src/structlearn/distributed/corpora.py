@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _core
 from ..exceptions import FileError
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..text.corpus import Corpus, column_names, find_column
@@ -86,8 +85,6 @@ class ShardedCorpus:
 
     def __init__(self, held: Held, facts: list[_Facts]) -> None:
         self.held, self._facts = held, facts
-        self._lexica: list[tuple[_core.Lexicon, CountedLexicon]] = []
-        self._in_folds = False
         self.format, self.n_columns = facts[0].format, facts[0].n_columns
         self.path = facts[0].path if len(facts) == 1 else f"{facts[0].path} and others"
         self.sentences = [one.n_sentences for one in facts]
@@ -130,49 +127,6 @@ class ShardedCorpus:
         rows = itertools.chain.from_iterable(self.held.each(_rows, self.sentences, wanted))
         return Corpus.from_sentences(rows, self.format)
 
-    def in_iobes(self, column: int, unknown: str) -> ShardedCorpus:
-        """Return the corpus with a column of chunk labels in the scheme IOBES."""
-        return ShardedCorpus(self.held.then(_in_iobes, column, unknown), self._facts)
-
-    def joined(self, columns: Sequence[int], unknown: str) -> ShardedCorpus:
-        """Return the corpus with columns joined; see :meth:`~structlearn.text.Corpus.joined`."""
-        return ShardedCorpus(self.held.then(_joined, columns, unknown), self._facts)
-
-    def lexicon(
-        self, column: int, functions: list[Any], target: int, unknown: str, types: bool
-    ) -> _core.Lexicon:
-        """Count the labels of words; see :meth:`~structlearn.text.Corpus.lexicon`."""
-        if not self._in_folds:
-            # Lexica leave out the fold that a sentence is in: folds are those of the whole corpus.
-            folds = _core.folds_of(b"".join(self.held.each(_fingerprints)))
-            self.held = self.held.then(_in_folds, by_shard(np.frombuffer(folds, np.uint8),
-                                                           self.sentences))  # fmt: skip
-            self._in_folds = True
-        found: CountedLexicon = self.held.sum(_lexicon, column, functions, target, unknown, types)
-        self._lexica.append((found.lexicon(), found))
-        return self._lexica[-1][0]
-
-    def counted(self, lexicon: _core.Lexicon) -> CountedLexicon:
-        """Return the counts of a lexicon of this corpus, which can be sent."""
-        for known, counts in self._lexica:
-            if known is lexicon:
-                return counts
-        raise ValueError("templates with a lexicon of another corpus cannot be used over shards")
-
-
-class CountedLexicon:
-    """The counts of a lexicon, which can be added up and sent; ``lexicon`` makes one of them."""
-
-    def __init__(self, part: tuple[bytes, list[str]]) -> None:
-        self.part = part
-
-    def __add__(self, other: CountedLexicon) -> CountedLexicon:
-        return CountedLexicon(_core.add_lexicon_counts([self.part, other.part]))
-
-    def lexicon(self) -> _core.Lexicon:
-        """Return the lexicon, with its folds."""
-        return _core.counted_lexicon([self.part])
-
 
 def _facts(corpus: Corpus, number: int) -> _Facts:
     path = corpus.path or f"shard {number}"
@@ -183,15 +137,6 @@ def _facts(corpus: Corpus, number: int) -> _Facts:
 
 def _weighted(corpus: Corpus, number: int, weights: list[Any]) -> Corpus:
     return corpus.weighted(weights[number].tolist())
-
-
-def _fingerprints(corpus: Corpus, number: int) -> bytes:
-    return corpus.core.fingerprints()
-
-
-def _in_folds(corpus: Corpus, number: int, folds: list[Any]) -> Corpus:
-    corpus.core.set_folds(folds[number].tobytes())
-    return corpus
 
 
 def _rows(corpus: Corpus, number: int, sizes: list[int], wanted: list[int]) -> list[Any]:
@@ -214,24 +159,3 @@ class _Ordered(Counter[str]):
         found = _Ordered(self)
         found.update(other)
         return found
-
-
-def _in_iobes(corpus: Corpus, number: int, column: int, unknown: str) -> Corpus:
-    return corpus.in_iobes(column, unknown)
-
-
-def _joined(corpus: Corpus, number: int, columns: Sequence[int], unknown: str) -> Corpus:
-    return corpus.joined(columns, unknown)
-
-
-def _lexicon(
-    corpus: Corpus,
-    number: int,
-    column: int,
-    functions: list[Any],
-    target: int,
-    unknown: str,
-    types: bool,
-) -> CountedLexicon:
-    part = _core.count_lexicon(corpus.core, column, functions, target, unknown, types)
-    return CountedLexicon((part[0], list(part[1])))

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core
 from ..exceptions import LineError
 from ..fitting.jackknife import jackknifed_tags
+from ..fitting.split_corpus import SplitCorpus
 from ..meter import Meter
 from ..problem import Problem
 from ..tasks.dependencies.tags import (
@@ -26,13 +27,13 @@ from ..tasks.dependencies.training import (
     parser_problem,
     pruner_problem,
 )
+from ..tasks.tagging.token_fitting import TokenFitting
 from ..text.corpus import Corpus, corpus_of
 from ..text.dependency_treebank import check_tags, gold_trees, read_treebank
 from .corpora import ShardedCorpus, by_shard, read_corpora
-from .crew import Crew, sent
+from .crew import Crew, CrewParts, sent
 from .problem import ShardedProblem
 from .shards import FileShard, Shard
-from .tagging import ShardedTokenFitting
 
 __all__ = ["fit_dependencies"]
 
@@ -81,7 +82,7 @@ class _ShardedFitting(ParserFitting):
             weights = by_shard(self.loss_weight, corpus.sentences)
             self._pruning = ShardedProblem(banks.then(_pruner, self.bits, weights), corpus.tokens)
             self.pruner = self._pruner()
-        self._pruning.held.release(before=False)
+        pass
         problems = banks.then(_parser, self.pruner, sent(p), self.bits, weights)
         problem = ShardedProblem(problems, corpus.tokens)
         banks.release()
@@ -94,7 +95,9 @@ class _ShardedFitting(ParserFitting):
         p, made = self.parser, []
         for column in TAG_COLUMNS:
             tagger = new_tagger(column, p.n_threads, p.random_state)
-            tagger._learn(ShardedTokenFitting(tagger._plain(), self.corpus, keep=True), None)
+            tagger._learn(
+                TokenFitting(tagger._plain(), SplitCorpus(CrewParts(self.corpus.held))), None
+            )
             made.append(tagger.model_)
         return made
 

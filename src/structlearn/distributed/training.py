@@ -10,7 +10,7 @@ from ..text.corpus import Corpus, corpus_of
 from ..text.formats import guess_format
 from ..text.sources import with_labels
 from .cluster import connected, make_crew
-from .crew import Crew
+from .crew import Crew, CrewParts
 from .shards import FileShard, Shard, file_shards, find_files, list_shards
 
 __all__ = ["fit"]
@@ -104,8 +104,8 @@ def _trainer(model: Any) -> Any:
     from ..tasks.tagging.tagger import Tagger
 
     kinds: dict[type, Any] = {
-        Tagger: _fit_tagger,
-        SegmentTagger: _fit_segments,
+        Tagger: _fit_tokens,
+        SegmentTagger: _fit_tokens,
         DependencyParser: _fit_dependencies,
         ConstituencyParser: _fit_constituents,
         ImageSegmenter: _fit_images,
@@ -220,28 +220,13 @@ def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
     return Corpus.from_sentences(shard.examples())
 
 
-def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
-    from .corpora import read_corpora
-    from .tagging import ShardedTokenFitting
-
-    tagger._check()
-    chosen = _token_format(crew, format)
-    corpus = read_corpora(crew, read_tokens, chosen, sample_weight=sample_weight)
-    held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), held_out)
+def _fit_tokens(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
+    parts = CrewParts(crew.files()).then(_content)
+    tagger.fit(parts, dev=dev, format=format, sample_weight=sample_weight)
 
 
-def _fit_segments(
-    tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .corpora import read_corpora
-    from .segments import ShardedSegmentFitting
-
-    tagger._check()
-    chosen = _token_format(crew, format)
-    corpus = read_corpora(crew, read_tokens, chosen, sample_weight=sample_weight)
-    held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus), held_out)
+def _content(shard: Any) -> Any:
+    return shard if isinstance(shard, FileShard) else shard.examples()
 
 
 def _token_format(crew: Crew, format: str | None) -> str | None:

@@ -252,7 +252,7 @@ class Corpus(Sequence[Sentence]):
         types : bool
             Of labels of chunks count the types alone.
         """
-        return _core.make_lexicon(self.core, column, functions, target, unknown, types)
+        return _core.LexiconCounts(self.core, column, functions, target, unknown, types).lexicon()
 
     def subset(self, sentences: Iterable[int]) -> Corpus:
         """Return a corpus of the sentences with these numbers, as if it had been read by itself.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LABELLED",
+    "TextPart",
     "check_source",
     "named_file",
     "not_empty",
@@ -28,10 +29,32 @@ __all__ = [
 ]
 
 
+class TextPart:
+    """A part of a corpus that is in files.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    format : str or None
+        That of the file: a part of it may not show.
+    """
+
+    name: str
+    format: str | None
+
+    def text(self) -> bytes:
+        """Return the text."""
+        raise NotImplementedError
+
+
 def read_source(source: Any, format: str | None = None) -> Corpus:
-    """Return the corpus that a path, a corpus or a list of sentences stands for."""
+    """Return the corpus that a path, a corpus, a list or a part stands for."""
     if isinstance(source, Corpus):
         return source
+    if isinstance(source, TextPart):
+        chosen = format or source.format
+        return corpus_of(source.name, source.text(), chosen, advice=f"{LABELLED}.")
     if isinstance(source, (str, os.PathLike)):
         return read_labelled(named_file(source), format)
     return Corpus.from_sentences(check_source(source))

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from ...text.corpus import Corpus
 
@@ -101,7 +102,7 @@ class SegmentTagger(LabelTagger):
     _keeps_known = False
     _least_shown = 0.001
 
-    def _fitting(self, corpus: Corpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
         from .fitting import SegmentFitting
 
         if start is not None:

@@ -25,6 +25,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
+    from ...fitting.split_corpus import SplitCorpus
     from ...drawing.report import Report, Weights
     from ...models.inputs import NativeInputs
     from ...text.formats import Format
@@ -74,7 +75,7 @@ class LabelTagger(LearnerParameters, FileTask):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
         """Return the training run; its ``run`` gives the model and what was learned."""
         raise AssertionError
 
@@ -110,15 +111,46 @@ class LabelTagger(LearnerParameters, FileTask):
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """
-        self._check()
-        corpus, held_out = self._read_training(X, y, dev, format)
-        from ...fitting.example_weights import check_sample_weight, refuse_no_weight  # NumPy
+        from ...fitting.split_corpus import SplitCorpus, in_parts  # NumPy
 
-        weights = check_sample_weight(sample_weight, len(corpus))
-        if weights is not None:
-            refuse_no_weight(weights)
-            corpus = corpus.weighted(weights.tolist())
-        return self._learn(self._plain()._fitting(corpus, start), held_out)
+        self._check()
+        given = X if y is None else with_labels(X, y)
+        corpus = SplitCorpus(in_parts(given, _read_part, format))
+        held_out = self._read_dev(dev, corpus, format)
+        run = self._plain()._fitting(corpus.weighted(sample_weight), start)
+        return self._learn(run, held_out)
+
+    def fit_stream(
+        self: Kind,
+        train: str | os.PathLike[str],
+        *,
+        dev: Any = None,
+        sample_weight: Any = None,
+        start: Kind | None = None,
+        format: str | None = None,
+    ) -> Kind:
+        """Learn from a file of any size by reading it again whenever it is looked at.
+
+        In memory are the features, their weights and a piece of the file at a time. What is learned
+        is what :meth:`fit` learns; learners that take steps shuffle the sentences within pieces,
+        and solvers that keep something for each sentence are replaced by ones over sums.
+
+        Parameters
+        ----------
+        train : path
+            A labelled file; not standard input.
+        dev, sample_weight, start, format
+            As for :meth:`fit`.
+        """
+        from ...fitting.parts import LocalParts
+        from ...text.stream import CorpusStream
+
+        self._check()
+        pieces = CorpusStream(os.fspath(train), format)
+        if next(iter(pieces), None) is None:
+            raise FileError(pieces.path, "there are no sentences in it")
+        stream: Any = LocalParts(pieces, kept=False, in_turn=True)
+        return self.fit(stream, dev=dev, sample_weight=sample_weight, start=start)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
         """Run a training, and keep its model."""
@@ -142,13 +174,6 @@ class LabelTagger(LearnerParameters, FileTask):
         return {"features": model.templates, "target": target}
 
     # -- reading --------------------------------------------------------------------------------
-
-    def _read_training(
-        self, train: Any, y: Any, dev: Any, format: str | None
-    ) -> tuple[Corpus, Corpus | None]:
-        """Read the corpora of a training run, which must have the same columns."""
-        corpus = not_empty(read_source(train if y is None else with_labels(train, y), format))
-        return corpus, self._read_dev(dev, corpus, format)
 
     def _read_dev(self, dev: Any, corpus: Any, format: str | None) -> Corpus | None:
         """Read a dev corpus, which must have the columns of the training corpus."""
@@ -457,6 +482,10 @@ class LabelTagger(LearnerParameters, FileTask):
 
         found = Comparison(self, X, format)
         return found.text(confidence=confidence, confusions=confusions, against=against)
+
+
+def _read_part(source: Any, format: str | None) -> Corpus:
+    return not_empty(read_source(source, format))
 
 
 def _lacks_labels(model: Any, corpus: Corpus) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Sequence
 
@@ -17,6 +16,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
 
 __all__ = ["Tagger"]
@@ -131,7 +131,7 @@ class Tagger(LabelTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
         if self.learner == "hmm":
             from .hidden_markov import CountedFitting
 
@@ -144,22 +144,6 @@ class Tagger(LabelTagger):
 
         earlier = None if start is None else start._fitted()
         return TokenFitting(self, corpus, earlier)
-
-    def fit_stream(self, train: str | os.PathLike[str], *, format: str | None = None) -> Tagger:
-        """Learn from a file of any size by reading it again in each pass.
-
-        In memory are the features, their weights and a piece of the file at a time. The perceptron
-        only; sentences are shuffled within pieces.
-
-        Parameters
-        ----------
-        train : path
-            A labelled file; not standard input.
-        """
-        from .streaming import StreamFitting
-
-        self._check()
-        return self._learn(StreamFitting(self._plain(), os.fspath(train), format), None)
 
     # -- the model ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from structlearn.distributed.tree_sums import add, cover, halves, tree_sum
+from structlearn.fitting.tree_sums import add, cover, halves, tree_sum
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 13])

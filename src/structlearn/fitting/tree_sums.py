@@ -43,12 +43,12 @@ def add(first: Any, second: Any) -> Any:
 
     Lists are joined. An array of the first that can be written to is where the sum goes.
     """
+    if first is None or second is None:  # a part that is empty adds nothing
+        return second if first is None else first
     if type(first) is tuple:
         return tuple(add(a, b) for a, b in zip(first, second, strict=True))
     if type(first) is dict:
         return {key: add(value, second[key]) for key, value in first.items()}
-    if first is None:
-        return None
     if isinstance(first, np.ndarray) and first.flags.writeable and first.ndim:
         first += second
         return first
@@ -61,10 +61,10 @@ def tree_sum(node: Node, value: Callable[[Node], Any]) -> Any:
     Parameters
     ----------
     value : callable
-        Gives what is known of a node, None if nothing is; it is known of single shards.
+        Gives what is known of a node, None if nothing is; of single shards it knows everything.
     """
     known = value(node)
-    if known is not None:
+    if known is not None or node[1] - node[0] == 1:
         return known
     left, right = halves(node)
     return add(tree_sum(left, value), tree_sum(right, value))
