@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..structures.base import Structure
 from ..structures.parts import Parts, flatten
-from .language import Constraint, Count, EachAtMostOnce, IfThen, Label
+from .counting import Constraint, Count, EachAtMostOnce, IfThen
 from .part_index import PartIndex
 from .report import ConstraintReport
+from .selections import Label
 
 __all__ = ["Compilation"]
 

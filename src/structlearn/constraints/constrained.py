@@ -13,8 +13,8 @@ from ..structures.base import Structure
 from ..structures.parts import Parts
 from ..structures.solution import Solution
 from .compilation import Compilation
+from .counting import Constraint, IfThen
 from .delegation import Delegating
-from .language import Constraint, IfThen
 from .report import ConstraintReport
 
 __all__ = ["Constrained", "with_constraints"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..structures.base import Structure
-from .language import Label, Part, Selection
+from .selections import Label, Part, Selection
 
 __all__ = ["PartIndex"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..printing import joined_lines
-from .language import Constraint
+from .counting import Constraint
 
 __all__ = ["ConstraintReport"]
 

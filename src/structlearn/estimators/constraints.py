@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ..constraints import with_constraints
 from ..constraints.constrained import Constrained
-from ..constraints.language import Constraint, Count, IfThen, Label
+from ..constraints.counting import Constraint, Count, IfThen
+from ..constraints.selections import Label
 from ..structures.base import Structure
 
 __all__ = ["constrain", "describe_constraints", "split_constraints"]

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..constraints.constrained import Constrained
-from ..constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
+from ..constraints.counting import Count, EachAtMostOnce, IfThen
+from ..constraints.ordering import Contiguous, Matches, NotAdjacent, Precedes
+from ..constraints.selections import Chunk, Label, Part
 from ..io.arrays import checked_array
 from ..learners.cutting_planes import Round
 from ..learners.dual_ascent import AscentState
