@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ..drawing.picture import Picture
+
     #: The next state by state and class; −1: no way on.
     Table = Sequence[Sequence[int]]
 
@@ -198,6 +200,18 @@ class Automaton:
         """Tell whether a sequence of labels is accepted."""
         last = self.run(labels)[-1]
         return last >= 0 and self.accepting_states[last]
+
+    def draw(self, labels: Sequence[Any] | None = None) -> Picture:
+        """Draw its states and the ways between them.
+
+        Parameters
+        ----------
+        labels : sequence of K labels, optional
+            Written on the ways; their numbers by default.
+        """
+        from ..drawing.automata import draw_automata
+
+        return draw_automata([self], range(self.n_labels) if labels is None else labels)
 
     # -- as a value -----------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,15 @@ from ..exceptions import CapabilityError, InfeasibleError
 from ..structures.base import Structure
 from ..structures.parts import Parts
 from ..structures.solution import Solution
-from .compilation import Compilation
+from .compilation import Compilation, NamedAutomaton
 from .counting import Constraint, IfThen
 from .delegation import Delegating
+from .ordering import NotAdjacent
 from .report import ConstraintReport
+from .text import read_constraints
+
+if TYPE_CHECKING:
+    from ..drawing.picture import Picture
 
 __all__ = ["Constrained", "with_constraints"]
 
@@ -79,31 +84,24 @@ class Constrained(Delegating):
         classes: Sequence[Any] | None = None,
         time_limit: float | None = None,
     ) -> None:
-        if isinstance(constraints, Constraint):
-            constraints = [constraints]
-        wrong = [c for c in constraints if not isinstance(c, Constraint)]
-        if wrong:
-            raise ValueError(
-                f"{wrong[0]!r} is not a constraint; forbid, require, at_most, at_least, exactly, "
-                "if_then and each_at_most_once make constraints"
-            )
         if time_limit is not None and not (
             isinstance(time_limit, (int, float, np.number)) and time_limit >= 0
         ):
             raise ValueError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
         super().__init__(structure)
-        self.constraints = tuple(constraints)
+        self.constraints = tuple(read_constraints(constraints))
         self.classes = None if classes is None else list(np.asarray(classes).tolist())
         self.time_limit = time_limit
         self._forget()
 
     def _forget(self) -> None:
         self._compilations: dict[Any, Compilation] = {}
+        self._automata: dict[Constraint, list[NamedAutomaton]] = {}
         self._programs: dict[Any, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in ("_compilations", "_programs")}
+        remembered = ("_compilations", "_automata", "_programs")
+        return {k: v for k, v in super().__getstate__().items() if k not in remembered}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -127,7 +125,7 @@ class Constrained(Delegating):
     def broken(self, y: Any, **scores: Any) -> str | None:
         """Return the name of a constraint that an output breaks, or None."""
         theta, topology, compiled = self._compiled(scores)
-        return compiled.broken(self.structure.encode_by_position(y, **theta, **topology))
+        return compiled.broken(y, self.structure.encode_by_position(y, **theta, **topology))
 
     def outputs(self, **scores: Any) -> Iterator[Any]:
         """Iterate over the structure's outputs that keep to the constraints."""
@@ -138,6 +136,15 @@ class Constrained(Delegating):
     def report(self, **scores: Any) -> ConstraintReport:
         """Return which constraints are masks and which are rows, for scores of these shapes."""
         return self._compiled(scores)[2].report
+
+    def draw(self, **scores: Any) -> Picture:
+        """Draw the automata of the constraints, for scores of these shapes."""
+        from ..drawing.automata import draw_automata
+
+        compiled = self._compiled(scores)[2]
+        automata = compiled.every_automaton
+        names = [str(constraint) for constraint, _ in automata]
+        return draw_automata([one for _, one in automata], compiled.labels, names)
 
     # -- the queries ----------------------------------------------------------------------------
 
@@ -168,10 +175,10 @@ class Constrained(Delegating):
         if self.structure.takes_time_limit and self.time_limit is not None:
             limit["time_limit"] = self.time_limit
         free: Solution = self.structure.solve(**masked, **topology, **limit)
-        if not compiled.report.needs_program:
+        if not compiled.needs_program:
             return free
         counts = self.structure.encode_by_position(free.output, **masked, **topology)
-        keeps = compiled.broken(counts) is None
+        keeps = compiled.broken(free.output, counts) is None
         if keeps and free.exact:
             return free
         left = None
@@ -220,7 +227,7 @@ class Constrained(Delegating):
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
-            if not compiled.report.needs_program:
+            if not compiled.needs_program:
                 return self.structure.kbest(n, **masked, **topology)
             program = self._program_for(compiled, theta, topology)
             return program.kbest(n, **self.structure.program_scores(masked, **topology))
@@ -277,8 +284,9 @@ class Constrained(Delegating):
         self, scores: Mapping[str, Any], what: str
     ) -> tuple[Parts, dict[str, Any], dict[str, Any]]:
         theta, topology, compiled = self._compiled(scores)
-        if compiled.report.needs_program:
-            named = "; ".join(str(constraint) for constraint, _ in compiled.report.rows)
+        if compiled.needs_program:
+            report = compiled.report
+            named = "; ".join(str(c) for c, _ in [*report.rows, *report.automata])
             raise CapabilityError(
                 f"{what} is not available under these constraints, which need an integer program: "
                 f"{named}. What works: argmax, solve, kbest, infer(temperature=0), and the "
@@ -294,16 +302,20 @@ class Constrained(Delegating):
         if key not in self._compilations:
             if len(self._compilations) >= _MOST_SHAPES:
                 self._compilations.clear()
-            labels = None if self.classes is None else {k: i for i, k in enumerate(self.classes)}
             self._compilations[key] = Compilation(
-                self.structure, self.constraints, {**theta, **topology}, labels
+                self.structure,
+                self.constraints,
+                {**theta, **topology},
+                self.classes,
+                self._automata,
             )
         return theta, topology, self._compilations[key]
 
     def _with_blocks(self, theta: Parts) -> Parts:
         """Return the scores, zeros for blocks that only constraints speak of."""
         named = {s.block for c in self.constraints for s in c.selections() if hasattr(s, "block")}
-        if self.structure.pair_block and any(isinstance(c, IfThen) for c in self.constraints):
+        pairs = any(isinstance(c, (IfThen, NotAdjacent)) for c in self.constraints)
+        if self.structure.pair_block and pairs:
             named.add(self.structure.pair_block)  # a label and its neighbour: a mask
         label = theta.get(self.label_block)
         missing = named - set(theta)

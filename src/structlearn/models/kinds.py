@@ -15,8 +15,7 @@ import numpy as np
 
 from ..constraints.constrained import Constrained
 from ..constraints.counting import Count, EachAtMostOnce, IfThen
-from ..constraints.ordering import Contiguous, Matches, NotAdjacent, Precedes
-from ..constraints.selections import Chunk, Label, Part
+from ..constraints.selections import Label, Part
 from ..io.arrays import checked_array
 from ..learners.cutting_planes import Round
 from ..learners.dual_ascent import AscentState
