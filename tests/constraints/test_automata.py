@@ -189,6 +189,31 @@ def test_says_what_the_constraint_says(labels, constraint, holds):
             assert one.next.shape == (5, one.n_states, len(labels))
 
 
+@pytest.mark.parametrize(
+    ("labels", "constraint", "holds"), CASES, ids=[f"{k[1][0]}-{c}" for k, c, _ in CASES]
+)
+def test_one_automaton_for_all_lengths(labels, constraint, holds):
+    alphabet = Alphabet(labels)
+    found = automata(constraint, alphabet)
+    assert all(one.length is None and is_minimal(one) for one in found)
+    for length in range(3, 6):
+        for row in itertools.product(range(len(labels)), repeat=length):
+            written = [labels[k] for k in row]
+            expected = holds(alphabet, written, row)
+            assert all(one.accepts(row) for one in found) == expected, written
+
+
+def test_a_place_that_a_sequence_does_not_have_is_never_used():
+    alphabet = Alphabet(PLAIN)
+    (one,) = automata(at_most(1, Label("A", at=[0, 2, -2])), alphabet)
+    assert one.accepts([]) and one.accepts([1]) and one.accepts([2, 1])
+    assert one.accepts([1, 2]), "one place, named twice"
+    assert not one.accepts([1, 1, 1])
+    (second,) = automata(require(Label("A", at=1)), alphabet)
+    assert not second.accepts([1])
+    assert second.accepts([0, 1])
+
+
 SEGMENTS = [
     (contiguous(), lambda y: y.count("A") <= 1 and y.count("B") <= 1),
     (at_most(1, Chunk("A")), lambda y: y.count("A") <= 1),

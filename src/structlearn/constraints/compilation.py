@@ -10,32 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ..structures.base import Structure
-from ..structures.chains.chain import Chain
-from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.parts import Parts, flatten
-from .alphabet import Alphabet
+from .automata import NamedAutomaton
 from .automaton import Automaton
 from .construction import TooManyStates
 from .counting import Constraint, Count, EachAtMostOnce, IfThen
-from .events import NoEvents, Sequences
+from .events import NoEvents
 from .flow_rows import FlowRows, flow_rows
 from .ordering import NotAdjacent
 from .part_index import PartIndex
+from .readings import sequences_of, symbols_of
 from .report import ConstraintReport
 from .selections import Chunk, Label
 
-__all__ = ["Compilation", "NamedAutomaton", "sequences_of"]
+__all__ = ["Compilation"]
 
 Indices = npt.NDArray[np.int64]
 
 _NOTHING: Indices = np.empty(0, dtype=np.int64)
-
-
-class NamedAutomaton(NamedTuple):
-    """An automaton, and the constraint that it stands for."""
-
-    constraint: Constraint
-    automaton: Automaton
 
 
 class _Row(NamedTuple):
@@ -56,31 +48,6 @@ class _Entry(NamedTuple):
     automata: list[NamedAutomaton] | None
     rows: list[_Row]
     flows: list[NamedAutomaton]
-
-
-def sequences_of(
-    structure: Structure, classes: Sequence[Any], length: int | None
-) -> Sequences | None:
-    """Return how outputs of a structure are read label by label; None if they are no rows.
-
-    Parameters
-    ----------
-    classes : sequence of K labels
-    length : int, optional
-        The number of positions of an input.
-    """
-    if not isinstance(structure, (Chain, SemiMarkov)):
-        return None
-    segments = isinstance(structure, SemiMarkov)
-    windows = {name: len(block.outcomes) for name, block in structure.blocks(1).items()}
-    return Sequences(Alphabet(classes, segments=segments), None if segments else length, windows)
-
-
-def symbols_of(structure: Structure, y: Any) -> list[int]:
-    """Return an output of a chain or a segmentation as the labels that automata read."""
-    if isinstance(structure, SemiMarkov):
-        return [int(k) for _, _, k in y]
-    return [int(k) for k in y]
 
 
 class Compilation:
@@ -120,7 +87,7 @@ class Compilation:
         self.shapes, self._first = self._index.shapes, self._index.first
         self.n_parts = self._index.n_parts
         length = self.shapes[structure.label_block][0] if self._index.n_labels else None
-        self._sequences = sequences_of(structure, self._index.alphabet.labels, length)
+        self._sequences = sequences_of(structure, self._index.alphabet, length)
         self._entries = list(map(self._entry, constraints))
         self._forbidden = np.zeros(self.n_parts, dtype=bool)
         for entry in self._entries:
@@ -272,9 +239,9 @@ class Compilation:
     # -- use ------------------------------------------------------------------------------------
 
     @property
-    def needs_program(self) -> bool:
-        """Whether a constraint is neither a mask nor automata."""
-        return bool(self.report.rows or self.report.automata)
+    def masks_alone(self) -> bool:
+        """Whether masks are all that the constraints ask for."""
+        return not (self.report.rows or self.report.automata)
 
     @property
     def labels(self) -> tuple[Any, ...]:

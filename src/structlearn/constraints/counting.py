@@ -21,6 +21,14 @@ class Constraint:
         """Return all selections of parts that it speaks of."""
         return ()
 
+    def check(self, alphabet: Alphabet) -> None:
+        """Refuse labels and chunks that there are not."""
+        for one in self.selections():
+            if isinstance(one, Label):
+                alphabet.numbers(one.label)
+            elif isinstance(one, Chunk):
+                alphabet.chunk(one.type)
+
     def simple(self, alphabet: Alphabet) -> list[Constraint]:
         """Return constraints that say the same together, each about as few labels as can be."""
         return [self]

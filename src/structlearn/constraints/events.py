@@ -12,8 +12,12 @@ from .selections import Chunk, Label, Part, Selection
 
 __all__ = ["Events", "NoEvents", "Sequences", "counted"]
 
-#: From the position, the symbols before it and its own to whether a selection is used there.
-Test = Callable[[int, tuple[int, ...], int], bool]
+#: From how many symbols stand before, how many after, the symbols before and a symbol to whether a
+#: selection is used there.
+Test = Callable[[int, int, tuple[int, ...], int], bool]
+
+#: More symbols than any place is from the end.
+_MANY = 1 << 60
 
 
 class Sequences(NamedTuple):
@@ -23,7 +27,8 @@ class Sequences(NamedTuple):
     ----------
     alphabet : Alphabet
     length : int or None
-        The number of positions; None: symbols are segments, whose number is not known.
+        The number of positions; None: any. A place that a sequence does not have is never used,
+        and of segments places are not known at all.
     windows : mapping of str to int
         How many symbols, in a row, each part of a block is about.
     """
@@ -49,8 +54,8 @@ class Events:
     ----------
     memory : int
         How many symbols before the position have to be known.
-    places : bool
-        Whether the position has to be known.
+    first, last : int
+        How far from the beginning and from the end places matter; 0: nowhere.
 
     Raises
     ------
@@ -60,20 +65,22 @@ class Events:
 
     def __init__(self, selections: Sequence[Selection], sequences: Sequences) -> None:
         self.sequences = sequences
-        self.memory, self.places = 0, False
+        self.memory = self.first = self.last = 0
         self._sets: list[frozenset[int]] = []
         self._chunks: list[frozenset[int]] = []
         self._tests = [self._test(selection) for selection in selections]
 
-    def __call__(self, t: int, before: tuple[int, ...], symbol: int) -> bool:
+    def __call__(self, t: int, left: int, before: tuple[int, ...], symbol: int) -> bool:
         """Tell whether a selection is used at position t.
 
         Parameters
         ----------
+        left : int
+            How many positions come after it.
         before : tuple of int
             The last ``memory`` symbols before, or as many as there are.
         """
-        return any(test(t, before, symbol) for test in self._tests)
+        return any(test(t, left, before, symbol) for test in self._tests)
 
     def trait(self, symbol: int) -> Any:
         """Return what makes a difference of a symbol."""
@@ -95,45 +102,37 @@ class Events:
         among = alphabet.chunk(chunk.type)
         self._chunks.append(among)
         if alphabet.segments:
-            return lambda t, before, symbol: symbol in among
+            return lambda t, left, before, symbol: symbol in among
         self.memory = max(self.memory, 1)
 
-        def begins(t: int, before: tuple[int, ...], symbol: int) -> bool:
+        def begins(t: int, left: int, before: tuple[int, ...], symbol: int) -> bool:
             return symbol in among and alphabet.begins(before[-1] if before else None, symbol)
 
         return begins
 
     def _part(self, part: Part) -> Test:
-        windows, length = self.sequences.windows, self.sequences.length
-        if windows.get(part.block) != len(part.outcome):
+        if self.sequences.windows.get(part.block) != len(part.outcome):
             raise NoEvents
         if part.block not in ("start", "end"):
             return self._row(part.outcome, part)
         (among,) = self._symbols(part.outcome)
         if part.block == "start":
             self.memory = max(self.memory, 1)
-            return lambda t, before, symbol: not before and symbol in among
-        if length is None:
-            raise NoEvents
-        self.places = True
-        return lambda t, before, symbol: t == length - 1 and symbol in among
+            return lambda t, left, before, symbol: not before and symbol in among
+        self._need_places()
+        self.last = max(self.last, 1)
+        return lambda t, left, before, symbol: left == 0 and symbol in among
 
     def _row(self, labels: Sequence[Any], selection: Label | Part) -> Test:
         """Return the test for labels in a row, the last one at the position."""
         *earlier, among = self._symbols(labels)
         memory = len(earlier)
         self.memory = max(self.memory, memory)
-        places = None
-        if selection.at is not None:
-            length = self.sequences.length
-            if length is None:
-                raise NoEvents
-            positions = max(length - memory, 0)
-            places = {memory + _checked(place, positions, selection) for place in selection.places}
-            self.places = True
+        everywhere = selection.at is None
+        places, from_end = self._places(selection, memory)
 
-        def used(t: int, before: tuple[int, ...], symbol: int) -> bool:
-            if symbol not in among or (places is not None and t not in places):
+        def used(t: int, left: int, before: tuple[int, ...], symbol: int) -> bool:
+            if symbol not in among or not (everywhere or t in places or left in from_end):
                 return False
             last = before[len(before) - memory :] if memory else ()
             return len(before) >= memory and all(
@@ -141,6 +140,27 @@ class Events:
             )
 
         return used
+
+    def _places(self, selection: Label | Part, memory: int) -> tuple[set[int], set[int]]:
+        """Return the places of a selection, from the beginning and from the end."""
+        if selection.at is None:
+            return set(), set()
+        self._need_places()
+        length = self.sequences.length
+        places, from_end = set(), set()
+        for place in selection.places:
+            _check(place, None if length is None else max(length - memory, 0), selection)
+            if place >= 0:
+                places.add(int(place) + memory)
+            else:
+                from_end.add(-1 - int(place))
+        self.first = max([self.first, *(t + 1 for t in places)])
+        self.last = max([self.last, *(left + 1 for left in from_end)])
+        return places, from_end
+
+    def _need_places(self) -> None:
+        if self.sequences.alphabet.segments:
+            raise NoEvents
 
     def _symbols(self, labels: Sequence[Any]) -> list[frozenset[int]]:
         found = list(map(self.sequences.alphabet.numbers, labels))
@@ -163,40 +183,63 @@ def counted(
         goes on.
     """
     sequences = events[0].sequences
+    length, n_symbols = sequences.length, len(sequences.alphabet)
     memory = max(one.memory for one in events)
-
-    def onward(t: int, state: Any, symbol: int) -> Any:
-        inner, before = state
-        following = step(inner, [one(t, before, symbol) for one in events])
-        if following is None:
-            return None
-        return following, (*before, symbol)[-memory:] if memory else ()
+    first = max(one.first for one in events)
+    last = max(one.last for one in events)
 
     def trait(symbol: int) -> Any:
         return tuple(one.trait(symbol) for one in events)
 
-    length = sequences.length
-    n_symbols = len(sequences.alphabet)
-    if any(one.places for one in events):
-        assert length is not None
+    def after(t: int, left: int, inner: Any, before: tuple[int, ...], symbol: int) -> Any:
+        """Return the state after a symbol, and the symbols that are remembered; None: no way."""
+        following = step(inner, [one(t, left, before, symbol) for one in events])
+        if following is None:
+            return None
+        return following, (*before, symbol)[-memory:] if memory else ()
+
+    if not first and not last:
+        return explore(
+            (start, ()),
+            lambda state, symbol: after(0, _MANY, *state, symbol),
+            lambda state: accepts(state[0]),
+            n_symbols,
+            trait,
+        )
+    if length is not None:
         return by_position(
-            length, (start, ()), onward, lambda state: accepts(state[0]), n_symbols, trait
+            length,
+            (start, ()),
+            lambda t, state, symbol: after(t, length - 1 - t, *state, symbol),
+            lambda state: accepts(state[0]),
+            n_symbols,
+            trait,
         )
-    return explore(
-        (start, ()),
-        lambda state, symbol: onward(-1, state, symbol),
-        lambda state: accepts(state[0]),
-        n_symbols,
-        trait,
-    )
+
+    # Of any length: the last symbols wait until it is known how far from the end they are.
+    def onward(state: Any, symbol: int) -> Any:
+        t, inner, before, waiting = state
+        waiting = (*waiting, symbol)
+        if len(waiting) <= last:
+            return t, inner, before, waiting
+        found = after(t, _MANY, inner, before, waiting[0])
+        return found and (min(t + 1, first), *found, waiting[1:])
+
+    def ends(state: Any) -> bool:
+        t, inner, before, waiting = state
+        for n, symbol in enumerate(waiting):
+            found = after(t + n, len(waiting) - 1 - n, inner, before, symbol)
+            if found is None:
+                return False
+            inner, before = found
+        return accepts(inner)
+
+    return explore((0, start, (), ()), onward, ends, n_symbols, trait)
 
 
-def _checked(place: Any, positions: int, selection: Any) -> int:
+def _check(place: Any, positions: int | None, selection: Any) -> None:
     whole = hasattr(place, "__index__") and not isinstance(place, bool)
-    if not whole or not -positions <= place < positions:
+    if not whole or not (positions is None or -positions <= place < positions):
         block = selection.block if isinstance(selection, Part) else "label"
-        raise ValueError(
-            f"a constraint names the position {place!r}; {block} has positions of shape "
-            f"{(positions,)}"
-        )
-    return int(place) % positions
+        shape = "" if positions is None else f"; {block} has positions of shape {(positions,)}"
+        raise ValueError(f"a constraint names the position {place!r}{shape}")

@@ -32,6 +32,11 @@ class Contiguous(Constraint):
         """Return the labels and chunks that are named."""
         return tuple(k if isinstance(k, (Label, Chunk)) else Label(k) for k in self.labels or ())
 
+    def check(self, alphabet: Alphabet) -> None:
+        """Refuse names that are neither labels nor types of chunks."""
+        for one in self.simple(alphabet):
+            Constraint.check(one, alphabet)
+
     def simple(self, alphabet: Alphabet) -> list[Constraint]:
         """Return one constraint for each type of chunk; a name that is no label is a type."""
         named: list[Selection] = list(self.selections())
@@ -168,6 +173,10 @@ class Matches(Constraint):
 
     def __post_init__(self) -> None:
         Pattern(self.pattern)  # errors of syntax at once
+
+    def check(self, alphabet: Alphabet) -> None:
+        """Refuse labels that there are not; the error points at their place in the pattern."""
+        Pattern(self.pattern).check(alphabet)
 
     def automaton(self, sequences: Sequences) -> Automaton:
         """Return the automaton of the pattern."""

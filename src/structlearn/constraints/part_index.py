@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..structures.base import Structure
-from .alphabet import Alphabet
+from .readings import alphabet_of
 from .selections import Chunk, Label, Part, Selection
 
 __all__ = ["PartIndex"]
@@ -49,7 +49,7 @@ class PartIndex:
         if structure.has_labels and label not in self.shapes:
             raise ValueError(f"constraints on labels need {label} scores")
         self.n_labels = self.shapes[label][-1] if label in self.shapes else 0
-        self.alphabet = Alphabet(range(self.n_labels) if classes is None else classes)
+        self.alphabet = alphabet_of(structure, classes or range(self.n_labels))
 
     def select(self, selections: Sequence[Selection]) -> Indices:
         """Return the parts that any of the selections means; of chunks those of their labels."""

@@ -81,6 +81,17 @@ class Pattern:
         self.text = text
         self._tree = _Reader(text).whole()
 
+    def check(self, alphabet: Alphabet) -> None:
+        """Refuse labels that there are not."""
+        machine = _Machine(alphabet, self.text)
+        waiting: list[Labels | Row | Choice | Repeat] = [self._tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Labels):
+                machine.symbols(node)
+            else:
+                waiting += [node.item] if isinstance(node, Repeat) else node.items
+
     def automaton(self, alphabet: Alphabet) -> Automaton:
         """Return the minimal automaton of the label sequences that match, from end to end."""
         machine = _Machine(alphabet, self.text)

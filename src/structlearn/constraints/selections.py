@@ -133,8 +133,12 @@ def _hashable(at: Any) -> Any:
     if hasattr(at, "tolist"):
         at = at.tolist()
     if isinstance(at, (list, set, range)):
-        return frozenset(tuple(p) if hasattr(p, "__len__") else _plain(p) for p in at)
+        return frozenset(_plain(p) if hasattr(p, "__index__") else _pair(p) for p in at)
     return at
+
+
+def _pair(place: Any) -> Any:
+    return tuple(place) if hasattr(place, "__iter__") and not isinstance(place, str) else place
 
 
 def _listed_places(at: Any) -> tuple[Any, ...]:

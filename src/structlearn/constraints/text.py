@@ -17,6 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from . import language
+from .accepted import Accepted
+from .automaton import Automaton
 from .counting import Constraint
 from .scanner import ConstraintSyntaxError, Scanner
 from .selections import Chunk, Label, Part
@@ -64,14 +66,14 @@ def read_constraints(given: Any) -> list[Constraint]:
     """Return constraints given as such, as text, or as a list of both; None: there are none."""
     if given is None:
         return []
-    if isinstance(given, (str, Constraint)):
+    if isinstance(given, (str, Constraint, Automaton)):
         given = [given]
     found: list[Constraint] = []
     for one in given:
         if isinstance(one, str):
             found += parse(one)
-        elif isinstance(one, Constraint):
-            found.append(one)
+        elif isinstance(one, (Constraint, Automaton)):
+            found.append(Accepted(one) if isinstance(one, Automaton) else one)
         else:
             raise ValueError(
                 f"constraints contains {one!r}, which is not a constraint; see "
