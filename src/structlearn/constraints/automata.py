@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..exceptions import CapabilityError
-from .alphabet import Alphabet
 from .automaton import Automaton
 from .counting import Constraint
 from .events import NoEvents, Sequences
@@ -21,9 +20,7 @@ class NamedAutomaton(NamedTuple):
     automaton: Automaton
 
 
-def automata_of(
-    constraints: Iterable[Constraint], sequences: Sequences
-) -> list[NamedAutomaton]:
+def automata_of(constraints: Iterable[Constraint], sequences: Sequences) -> list[NamedAutomaton]:
     """Return automata that say the same together, those of one label each if it can be.
 
     Raises

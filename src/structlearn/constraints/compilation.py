@@ -118,7 +118,7 @@ class Compilation:
         masked = self._mask_of(constraint)
         if masked is not None:
             none = _Row(masked, np.ones(len(masked)), 0, 0, str(constraint))
-            return _Entry(constraint, masked, None, [none], [])
+            return _Entry(constraint, masked, None, self._rows_of(constraint) or [none], [])
         rows, automata = self._rows_of(constraint), self._automata_of(constraint)
         if rows is None and automata is None:
             raise ValueError(

@@ -69,8 +69,8 @@ def with_constraints(
     >>> chain.count(label=label)
     3
     >>> print(chain.report(label=label))
-    automaton  at most 1 of label 1: 2 states
     mask       forbid label 1 at -1: 1 parts
+    automaton  at most 1 of label 1: 2 states
     """
     given = read_constraints(constraints)
     if isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):

@@ -37,7 +37,7 @@ class ConstraintReport:
         lines = [f"mask       {constraint}: {n} parts" for constraint, n in self.masked]
         for constraint, sizes in self.automata:
             states = " + ".join(map(str, sizes)) if len(sizes) < 8 else str(sum(sizes))
-            automata = "automaton" if len(sizes) == 1 else f"{len(sizes)} automata"
-            lines.append(f"automaton  {constraint}: {automata}, {states} states")
+            of = "" if len(sizes) == 1 else f" in {len(sizes)} automata"
+            lines.append(f"automaton  {constraint}: {states} states{of}")
         lines += [f"rows       {constraint}: {n} rows" for constraint, n in self.rows]
         return joined_lines(lines)

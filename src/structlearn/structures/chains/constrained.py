@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
+from ...threads import n_threads
 from ..batches import holds_interpreter, takes_batches
 from ..checks import check_count, check_temperature
 from ..native import NativeStructure
 from ..parts import Parts
 from ..programs.rows import RowBuilder
 from ..solution import Solution
-from ...threads import n_threads
 from .automata import AutomatonLike, accepts, automata_row, checked, joint_steps, read_row
 from .chain import Chain
 from .segments import Segment, read_segments
