@@ -8,11 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 from tests.structures.edge_structures import EdgeChain, EdgeSegments
 
+from fuzz.automata import draw_automata
 from structlearn.constraints import Label, at_most, exactly, forbid, if_then, with_constraints
 from structlearn.structures import (
     Arborescence,
     Chain,
     Constituency,
+    ConstrainedChain,
+    ConstrainedSemiMarkov,
     Exhaustive,
     Grammar,
     Graph,
@@ -123,6 +126,31 @@ def _segments(rng: np.random.Generator, grow: int = 1) -> Case:
         pair = (n_labels, n_labels)
         shapes["transition"] = pair if kind < 0.4 else (length - 1, *pair)
     return Case(SemiMarkov(width), shapes, mirror=EdgeSegments(width))
+
+
+def _accepted_chain(rng: np.random.Generator, grow: int = 1) -> Case:
+    order = _whole(rng, 0, 3)
+    case = _chain(order)(rng, grow)
+    length, n_labels = case.shapes["label"]
+    own, brought = (draw_automata(rng, n_labels, length) for _ in range(2))
+    case.structure = ConstrainedChain(own, order, max_states=1 << 20)
+    return _accepted(case, rng, brought)
+
+
+def _accepted_segments(rng: np.random.Generator, grow: int = 1) -> Case:
+    case = _segments(rng, grow)
+    length, width, n_labels = case.shapes["segment"]
+    own, brought = (draw_automata(rng, n_labels, length) for _ in range(2))
+    case.structure = ConstrainedSemiMarkov(own, width, max_states=1 << 20)
+    return _accepted(case, rng, brought)
+
+
+def _accepted(case: Case, rng: np.random.Generator, brought: list[Any]) -> Case:
+    """Make a chain's or segmentation's case that of its automata, some brought by examples."""
+    case.mirror, case.programs = None, False
+    if rng.random() < 0.3:
+        case.topology = {"automata": brought}
+    return case
 
 
 def _tree(rng: np.random.Generator, grow: int = 1) -> Case:
@@ -265,6 +293,8 @@ CASES: dict[str, Draw] = {
     "chains of order 2": _chain(2),
     "chains of order 3": _chain(3),
     "segments": _segments,
+    "accepted chains": _accepted_chain,
+    "accepted segments": _accepted_segments,
     "trees": _tree,
     "spans": _spans,
     "grammars": _grammar,

@@ -46,6 +46,9 @@ FORMAT = {"io.container", "io.arrays"}
 #: shows itself in notebooks knows how it is drawn.
 ALSO = {
     "features.encoder": {"structures.base"},
+    "constraints.alphabet": {"metrics.boundaries", "metrics.schemes"},  # what a chunk is
+    "constraints.automaton": {"drawing.automata", "drawing.picture"},
+    "constraints.constrained": {"drawing.automata", "drawing.picture"},
     "text.dependency_tree": {"drawing.arcs"},
     "text.trees": {"drawing.trees"},
     "structures.solution": {"drawing.solutions"},

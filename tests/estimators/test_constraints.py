@@ -113,5 +113,7 @@ def test_one_label_an_example():
 
 
 def test_what_is_no_constraint():
-    with pytest.raises(ValueError, match=r"see structlearn\.constraints"):
+    with pytest.raises(ValueError, match=r"contains 3, .* see structlearn\.constraints"):
+        CRF(constraints=[3], random_state=0).fit(*sequences())
+    with pytest.raises(ValueError, match="column 1: 'no' is not a constraint"):
         CRF(constraints=["no B after B"], random_state=0).fit(*sequences())

@@ -146,7 +146,7 @@ def put_in(*keys, value):
         ("perceptron", put_in("training", "online", value={}), "of an online learner"),
         ("perceptron", put_in("training", "online", value=3), "of an online learner"),
         ("constraints", put_in("structure", "constraints", "items", 0, "parts", "items", 0, "label",
-                               value="X"), "a constraint on the label 'X', which does not exist"),
+                               value="X"), "a constraint names the label 'X', which is unknown"),
         ("hierarchy", put_in("weights", "blocks", "label", "hierarchy", "nodes", value=["a"]),
          "a hierarchy of other classes"),
         ("hmm", put_in("order", value=2), "counts of|scores of"),

@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from ..constraints import with_constraints
 from ..constraints.constrained import Constrained
-from ..constraints.language import Constraint, Count, IfThen, Label
+from ..constraints.counting import Constraint, Count, IfThen
+from ..constraints.selections import Chunk, Label
+from ..constraints.text import read_constraints
 from ..structures.base import Structure
 
 __all__ = ["constrain", "describe_constraints", "split_constraints"]
@@ -30,11 +32,12 @@ def split_constraints(
     """
     forbidden = {name: list(entries) for name, entries in dict(options.forbid or {}).items()}
     rest: list[Constraint] = []
-    for constraint in _listed(options.constraints):
+    for constraint in read_constraints(options.constraints):
         if not (isinstance(constraint, Count) and _everywhere(constraint)):
             rest.append(constraint)
             continue
         for part in constraint.parts:
+            assert not isinstance(part, Chunk)
             if isinstance(part, Label):
                 forbidden.setdefault(structure.label_block, []).append(part.label)
             else:
@@ -45,21 +48,9 @@ def split_constraints(
     return forbidden, rest
 
 
-def _listed(constraints: Any) -> list[Constraint]:
-    if constraints is None:
-        return []
-    listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
-    for one in listed:
-        if not isinstance(one, Constraint):
-            raise ValueError(
-                f"constraints contains {one!r}, which is not a constraint; see "
-                "structlearn.constraints"
-            )
-    return listed
-
-
 def _everywhere(constraint: Count) -> bool:
-    return constraint.forbids and all(part.at is None for part in constraint.parts)
+    parts = constraint.parts
+    return constraint.forbids and not any(isinstance(p, Chunk) or p.at is not None for p in parts)
 
 
 def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> Structure:
@@ -83,7 +74,7 @@ def describe_constraints(options: Any, structure: Structure) -> list[tuple[Any, 
     for name, entries in dict(options.forbid or {}).items():
         found += [(f"forbid {name} {entry!r}", "mask of weights") for entry in entries]
     inner = structure.structure if isinstance(structure, Constrained) else structure
-    for constraint in _listed(options.constraints):
+    for constraint in read_constraints(options.constraints):
         if isinstance(constraint, Count) and _everywhere(constraint):
             how = "mask of weights"
         elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):

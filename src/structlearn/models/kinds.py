@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..constraints.constrained import Constrained
-from ..constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
+from ..constraints.counting import Count, EachAtMostOnce, IfThen
+from ..constraints.ordering import Contiguous, Matches, NotAdjacent, Precedes
+from ..constraints.selections import Chunk, Label, Part, Selection
 from ..io.arrays import checked_array
 from ..learners.cutting_planes import Round
 from ..learners.dual_ascent import AscentState
@@ -94,10 +96,10 @@ def _split(text: Any, ends: Any) -> Names:
 # -- constraints ----------------------------------------------------------------------------------
 
 
-def _selections(parts: Any) -> tuple[Label | Part, ...]:
+def _selections(parts: Any) -> tuple[Selection, ...]:
     if not isinstance(parts, tuple) or not parts:
         raise ValueError("a constraint without parts")
-    if not all(isinstance(part, (Label, Part)) for part in parts):
+    if not all(isinstance(part, (Label, Chunk, Part)) for part in parts):
         raise ValueError(f"a constraint on {parts!r}, which are not parts")
     return parts
 
@@ -113,10 +115,23 @@ def _if_then(condition: Any, consequence: Any) -> IfThen:
     return IfThen(_selections(condition), _selections(consequence))
 
 
-def _each_at_most_once(labels: Any) -> EachAtMostOnce:
-    if labels is not None and not isinstance(labels, tuple):
-        raise ValueError(f"a constraint on {labels!r}, which are not labels")
-    return EachAtMostOnce(labels)
+def _of_labels(kind: Callable[[Any], Any]) -> Kind:
+    """Return the kind of a constraint on labels and chunks, or on all of them."""
+
+    def make(labels: Any) -> Any:
+        if labels is not None and not isinstance(labels, tuple):
+            raise ValueError(f"a constraint on {labels!r}, which are not labels")
+        return kind(labels)
+
+    return by_attributes(make, "labels")
+
+
+def _precedes(first: Any, second: Any) -> Precedes:
+    return Precedes(_selections(first), _selections(second))
+
+
+def _not_adjacent(first: Any, second: Any) -> NotAdjacent:
+    return NotAdjacent(*_selections((first, second)))
 
 
 def _constrained(structure: Any, constraints: Any, classes: Any, time_limit: Any) -> Constrained:
@@ -230,12 +245,17 @@ KINDS: Mapping[type, Kind] = {
     Program: Kind(_program_arguments, _program),
     Constrained: by_attributes(_constrained, "structure", "constraints", "classes", "time_limit"),
     Label: by_attributes(Label, "label", "at"),
+    Chunk: by_attributes(Chunk, "type"),
     Part: by_attributes(
         lambda block, outcome, at: Part(block, *outcome, at=at), "block", "outcome", "at"
     ),
     Count: by_attributes(_count, "parts", "lower", "upper"),
     IfThen: by_attributes(_if_then, "condition", "consequence"),
-    EachAtMostOnce: by_attributes(_each_at_most_once, "labels"),
+    EachAtMostOnce: _of_labels(EachAtMostOnce),
+    Contiguous: _of_labels(Contiguous),
+    Precedes: by_attributes(_precedes, "first", "second"),
+    NotAdjacent: by_attributes(_not_adjacent, "first", "second"),
+    Matches: by_attributes(Matches, "pattern"),
     Hamming: by_attributes(Hamming, "normalize", "weights"),
     LabelCost: by_attributes(LabelCost, "table", "normalize", "weights"),
     ZeroOne: by_attributes(ZeroOne),

@@ -152,12 +152,20 @@ class Program(ProgramSearch):
         return program
 
     def with_rows(
-        self, A: Any, lower: Any, upper: Any, names: Sequence[str] | None = None
+        self,
+        A: Any,
+        lower: Any,
+        upper: Any,
+        names: Sequence[str] | None = None,
+        n_helpers: int = 0,
     ) -> Program:
-        """Return this program with more constraints; A may leave out columns at the end."""
+        """Return this program with more constraints; A may leave out columns at the end.
+
+        ``n_helpers`` further helper columns, from 0 to 1, come after those that there are.
+        """
         program = type(self).__new__(type(self))
         program._setup(
-            self.rows.with_rows(A, lower, upper, names),
+            self.rows.with_rows(A, lower, upper, names, n_helpers),
             self.shapes,
             self.solver,
             self.time_limit,
