@@ -3,8 +3,8 @@
 A token is a string (one feature), a list, tuple or set of strings, or a dictionary; a list may hold
 pairs (name, number) too. In a dictionary
 ``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a", "b"]}`` a string value makes the
-feature ``word=fish`` of value 1, a number the feature ``length`` of that value (True is 1), and a
-list, set or dictionary goes one level down (``parts=a``, ``parts=b``). The core reads all of it
+feature ``word:fish`` of value 1, a number the feature ``length`` of that value (True is 1), and a
+list, set or dictionary goes one level down (``parts:a``, ``parts:b``). These are CRFsuite's names. The core reads all of it
 (``native/bindings/text/token_reading.hpp``).
 """
 
@@ -28,14 +28,14 @@ class TokenEncoder:
     ----------
     min_count : int
         Features seen fewer times than this in the training data are left out.
-    separator : str, default="="
+    separator : str, default=":"
         Stands between a name and its value where that is a string or in a list; CRFsuite's is ":".
     vocabulary : Vocabulary, optional
         What was learned before.
     """
 
     def __init__(
-        self, min_count: int = 0, *, separator: str = "=", vocabulary: Vocabulary | None = None
+        self, min_count: int = 0, *, separator: str = ":", vocabulary: Vocabulary | None = None
     ) -> None:
         self.min_count = min_count
         self.separator = separator
