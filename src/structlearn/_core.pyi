@@ -550,6 +550,14 @@ def expand_weights(
     scale: float,
     outcomes: int,
 ) -> tuple[Any, ...]: ...
+def crfsuite_bytes(
+    labels: list[Any],
+    attributes: list[Any],
+    row_ptr: Any,
+    column: Any,
+    weight: Any,
+    transition: Any,
+) -> bytes: ...
 
 class Inputs:
     def __len__(self) -> int: ...

@@ -98,8 +98,8 @@ def test_what_cannot_be_written(arguments, message):
 def tokens(words):
     """Strings, numbers, nesting: everything that a dictionary may have."""
     return [
-        {"w": word.lower(), "n": len(word) / 4, "up": word[0].isupper(), "s": [word[-1:], word[-2:]],
-         "before": {"w": words[t - 1] if t else "<s>"}}
+        {"w": word.lower(), "n": len(word) / 4, "up": word[0].isupper(),
+         "s": [word[-1:], word[-2:]], "before": {"w": words[t - 1] if t else "<s>"}}
         for t, word in enumerate(words)
     ]  # fmt: skip
 

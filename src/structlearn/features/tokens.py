@@ -4,8 +4,8 @@ A token is a string (one feature), a list, tuple or set of strings, or a diction
 pairs (name, number) too. In a dictionary
 ``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a", "b"]}`` a string value makes the
 feature ``word:fish`` of value 1, a number the feature ``length`` of that value (True is 1), and a
-list, set or dictionary goes one level down (``parts:a``, ``parts:b``). These are CRFsuite's names. The core reads all of it
-(``native/bindings/text/token_reading.hpp``).
+list, set or dictionary goes one level down (``parts:a``, ``parts:b``). These are CRFsuite's
+names. The core reads all of it (``native/bindings/text/token_reading.hpp``).
 """
 
 from __future__ import annotations
