@@ -208,5 +208,5 @@ def test_longer_backward_arrays_are_fine(read):
 def test_public_names():
     assert structlearn.io.read_crfsuite is read_crfsuite
     assert "read_crfsuite" in dir(structlearn.io)
-    with pytest.raises(AttributeError, match="no attribute 'write_crfsuite'"):
-        structlearn.io.write_crfsuite  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'read_liblinear'"):
+        structlearn.io.read_liblinear  # noqa: B018

@@ -19,6 +19,7 @@ from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..models.inputs import Solutions
 from ..models.scored_inputs import ScoredInputs
+from ..models.string_weights import StringWeights
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .array_model import ArrayModel, Contributions
@@ -37,6 +38,7 @@ from .preparation import (
 )
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
+from .string_weights import string_weights
 from .summary import summary_html
 from .weights import label_weights, pair_weights, weight_contributions
 
@@ -465,6 +467,9 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     def _pair_weights(self) -> dict[str, Vector]:
         return pair_weights(self)
+
+    def _string_weights(self) -> StringWeights:
+        return string_weights(self)
 
     def _contributions(self, inputs: Any) -> Contributions:
         return weight_contributions(self, inputs.problem)
