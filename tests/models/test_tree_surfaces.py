@@ -169,7 +169,10 @@ def test_spans_in_json(tree_parser, tmp_path, capsys):
     tree_parser.label_file(path, plain)
     rows = [json.loads(line) for line in out.getvalue().decode().splitlines()]
     assert [row["tree"] for row in rows] == plain.getvalue().decode().splitlines()
-    confidence, marginals = tree_parser.confidence(path), tree_parser.predict_marginals(path, least=0.0)
+    confidence, marginals = (
+        tree_parser.confidence(path),
+        tree_parser.predict_marginals(path, least=0.0),
+    )
     calibration, n = tree_parser.calibration_, 0
     for row, wanted, p in zip(rows, confidence, marginals, strict=True):
         assert [span["confidence"] for span in row["spans"]] == [round(one, 4) for one in wanted]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
-    from ...text.corpus import Corpus
 
 __all__ = ["SegmentTagger"]
 

@@ -25,8 +25,8 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
-    from ...fitting.split_corpus import SplitCorpus
     from ...drawing.report import Report, Weights
+    from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from ...text.formats import Format
 
