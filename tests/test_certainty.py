@@ -293,7 +293,7 @@ def test_tasks_warn_of_what_rests_on_probabilities(kind, tmp_path):
         assert {warning.filename for warning in caught} == {__file__}
     if trees:
         with pytest.warns(UserWarning, match="are not calibrated"):
-            task.predict(some, probabilities=True)
+            task.predict(some, confidence=True)
     else:
         given = tmp_path / "words"
         given.write_text("".join(f"{' '.join(token[:-1])}\n" for token in some[0]) + "\n")

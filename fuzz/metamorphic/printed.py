@@ -171,10 +171,10 @@ def confidence_of_trees(variant: Variant, rng: Rng) -> None:
     """Probabilities that trees carry are those of the marginals and `predict_proba`."""
     model, X = variant.model(rng), variant.subject.inputs(rng, 1)
     (words,) = model.predict_marginals(X, least=0.0)
-    tree = model.predict(X, probabilities=True)[0]
+    tree = model.predict(X, confidence=True)[0]
     arcs = [p.get(arc, 0.0) for p, arc in zip(words, tree, strict=True)]
     if model.calibration_ is not None:
         arcs = list(map(model.calibration_.confidence, arcs))
-    demand_same("probabilities of arcs", arcs, list(tree.probabilities), ROUNDING)
+    demand_same("probabilities of arcs", arcs, list(tree.confidence), ROUNDING)
     (p,) = model.predict_proba(X, [list(tree)])
     demand_same("probability", p, tree.probability, ROUNDING)

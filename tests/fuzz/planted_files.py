@@ -56,7 +56,7 @@ def _other_pieces(change):
     def wrong(right):
         def label(*args, **options):
             *rest, read = args
-            return right(*rest, lambda *where: change(list(read(*where))), **options)
+            return right(*rest, change(list(read)), **options)
 
         return label
 

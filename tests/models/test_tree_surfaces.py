@@ -57,14 +57,14 @@ def test_confidence_is_the_calibrated_probability_of_an_arc(parser, treebank):
     calibration = parser.calibration_
     rows = zip(
         parser.confidence(treebank),
-        parser.predict(treebank, probabilities=True),
+        parser.predict(treebank, confidence=True),
         parser.predict_marginals(treebank, least=0.0),
         parser.explain(treebank),
         strict=True,
     )
     n = 0
     for confidence, tree, marginals, decisions in rows:
-        assert tree.probabilities == confidence
+        assert tree.confidence == confidence
         for m, arc in enumerate(tree):
             p = min(1.0, marginals[m].get(arc, 0.0))
             assert confidence[m] == pytest.approx(calibration.confidence(p), abs=1e-12)
@@ -169,10 +169,8 @@ def test_spans_in_json(tree_parser, tmp_path, capsys):
     tree_parser.label_file(path, plain)
     rows = [json.loads(line) for line in out.getvalue().decode().splitlines()]
     assert [row["tree"] for row in rows] == plain.getvalue().decode().splitlines()
-    confidence, marginals = (
-        tree_parser.confidence(path),
-        tree_parser.predict_marginals(path, least=0.0),
-    )
+    confidence = tree_parser.confidence(path)
+    marginals = tree_parser.predict_marginals(path, least=0.0)
     calibration, n = tree_parser.calibration_, 0
     for row, wanted, p in zip(rows, confidence, marginals, strict=True):
         assert [span["confidence"] for span in row["spans"]] == [round(one, 4) for one in wanted]

@@ -104,7 +104,7 @@ class _ShardedFitting(TreeFitting):
         """Return the sum of the shards' problems."""
         parser = sent(self.parser)
         inventory = Inventory(tags.sum(_counts))
-        counted: Keys = tags.sum(_count_features, inventory, parser.max_length)
+        counted: Keys = tags.sum(_count_features, inventory, parser.max_words)
         inventory.keys = counted.frequent(parser.min_count)
         weights = by_shard(self.loss_weight, self.sizes)
         problem = ShardedProblem(tags.then(_make_problem, inventory, parser, weights), self.n_words)
@@ -185,7 +185,7 @@ def _make_problem(
         tagged.tags,
         loss_weight=weights[number],
         min_count=parser.min_count,
-        max_length=parser.max_length,
+        max_length=parser.max_words,
         dtype=precision(parser),
         inventory=inventory,
     )

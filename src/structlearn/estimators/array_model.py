@@ -76,44 +76,27 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         """Return the number of labelled sites of each example."""
         raise AssertionError
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
-        self._fitted()
-        rest, gaps = self._without_empty(X)
-        answers = [] if is_empty(rest) else answer(self._inputs(rest, **reading))
-        for i in gaps:
-            answers.insert(i, empty())
-        return answers
-
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
-        """Return X without sequences that have no positions, and the places of those."""
-        X = reread(X)
-        if self._no_output() is None or not isinstance(X, (list, tuple)):
-            return X, []
-        block = self.structure_.label_block
-        gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
-        left_out = set(gaps)
-        return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
+        X, gaps = reread(X), []
+        if self._no_output() is not None and isinstance(X, (list, tuple)):
+            block = self.structure_.label_block
+            gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
+            left_out = set(gaps)
+            X = [x for i, x in enumerate(X) if i not in left_out] if gaps else X
+        return None if is_empty(X) else X, gaps
 
     def _read_outputs(self, inputs: ScoredInputs, y: Any, *, unseen: bool = False) -> GoldOutputs:
         if self.structure_.single_site:
             y = read_labels(self, y)
         return read_outputs(self.structure_, y, self.classes_, self._sites(inputs), unseen=unseen)
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[ScoredInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         self._fitted()
         rest, gaps = self._without_empty(X)
         if gaps:
             left_out = set(gaps)
             y = [one for i, one in enumerate(as_outputs(y)) if i not in left_out]
-        inputs = self._inputs(rest, **reading)
+        inputs = self._inputs([] if rest is None else rest, **reading)
         gold = self._read_outputs(inputs, y, unseen=True).outputs
         outputs = inputs.solve(self.n_threads).outputs
         return inputs, outputs, inputs.judged(list(gold), outputs)

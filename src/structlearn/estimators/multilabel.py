@@ -219,13 +219,12 @@ class MultiLabelClassifier(
     def _inputs(self, X: Any, **reading: Any) -> Any:
         return self.estimator_._inputs(self._read(X))
 
-    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
-        self._fitted()
-        return [] if is_empty(X) else list(answer(self._inputs(X)))
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        return None if is_empty(X) else X, []
 
-    def _judged(self, X: Any, y: Any, format: Any, reading: dict[str, Any]) -> Any:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         _check_indicators(y)
-        return self._fitted()._judged(self._read(X), list(_as_indicators(y)), format, reading)
+        return self._fitted()._judged(self._read(X), list(_as_indicators(y)), reading)
 
     def _named(self, inputs: Any, i: int, output: Any) -> Integers:
         named: Integers = self.estimator_.classes_[output]

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
             self, outputs: list[Any], temperature: float, threads: int
         ) -> list[list[float]]: ...
 
+    #: Inputs, their best outputs, and of each part whether it is right; None: not known.
+    Judged = tuple[Any, list[Any], list[list[bool | None]]]
+
 
 __all__ = ["NativeInputs", "Solutions"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..metrics.calibration import Reliability
     from .calibration import Calibration
-    from .inputs import Inputs
+    from .inputs import Inputs, Judged
     from .string_weights import StringWeights
 
 __all__ = ["Model"]
@@ -30,7 +30,8 @@ class Model:
     """A fitted model: inputs that it scores, outputs that it names.
 
     A subclass gives the hooks at the end of this class. ``reading`` in the methods below is how X
-    is read, where a task offers a choice: ``gold_tags`` of parsers, ``known`` of taggers.
+    is read, where a task offers a choice: ``gold_tags`` of parsers, ``known`` of taggers, and the
+    ``format`` of files with gold outputs.
     """
 
     n_jobs: int | None
@@ -274,7 +275,7 @@ class Model:
         """
         from .calibration import calibrated_on
 
-        inputs, outputs, right = self._judged(X, y, None, reading)
+        inputs, outputs, right = self._judged(X, y, reading)
         self._keep_calibration(
             calibrated_on(
                 lambda at: self._certainties(inputs, outputs, at), right, self._loss_temperature
@@ -282,9 +283,7 @@ class Model:
         )
         return self
 
-    def calibration(
-        self, X: Any, y: Any = None, *, format: str | None = None, **reading: Any
-    ) -> Reliability | None:
+    def calibration(self, X: Any, y: Any = None, **reading: Any) -> Reliability | None:
         """Compare the confidence of predicted parts with how often these are right.
 
         Parameters
@@ -301,7 +300,7 @@ class Model:
         from ..metrics.calibration import reliability
 
         try:
-            inputs, outputs, right = self._judged(X, y, format, reading)
+            inputs, outputs, right = self._judged(X, y, reading)
             rows = self._confidences(inputs, outputs)
         except CapabilityError:
             return None
@@ -430,7 +429,7 @@ class Model:
     @property
     def n_threads(self) -> int:
         """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
-        if type(self.n_jobs) is int and self.n_jobs == 1:
+        if self.n_jobs is None or (type(self.n_jobs) is int and self.n_jobs == 1):
             return 1  # of short sentences the rest would be felt
         from ..threads import n_threads
 
@@ -454,15 +453,18 @@ class Model:
     #: (X, **reading) -> the scored inputs that X stands for. This is the hook of a model.
     _inputs: Callable[..., Any]
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
+    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
         """Return the answers for all inputs; ``empty()`` for those that have no parts."""
-        raise AssertionError
+        self._fitted()
+        given, gaps = self._without_empty(X)
+        answers: list[Any] = [] if given is None else answer(self._inputs(given, **reading))
+        for i in gaps:
+            answers.insert(i, empty())
+        return answers
+
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        """Return X without inputs that have no parts (None: nothing), and the places of these."""
+        return X, []
 
     def _named(self, inputs: Any, i: int, output: Any) -> Any:
         """Return an output of the structure as users see it."""
@@ -536,9 +538,7 @@ class Model:
         rows: list[list[float]] = inputs.certainties(outputs, temperature, self.n_threads)
         return rows
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[Inputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         """Return inputs, their best outputs, and whether each part is right; None: not known."""
         raise AssertionError
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..fitting.parameters import Parameters
 from ..models.model import Model
 from ..models.storage import StoredTask
-from ..text.sources import with_empty
+from ..text.sources import without_empty
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -66,20 +66,22 @@ class FileTask(StoredTask, Model, Parameters):
     def _keep_calibration(self, calibration: Calibration | None) -> None:
         self._fitted().calibration = calibration
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
-        self._fitted()
-        answers: list[Any] = with_empty(
-            X, lambda given: answer(self._inputs(given, **reading)), empty
-        )
-        return answers
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        return without_empty(X)
 
     _tells_shares = True
+
+    #: Which of the scores of ``evaluate`` is that of ``score``.
+    _measure: str
+    evaluate: Callable[..., dict[str, Any]]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return one of the scores of :meth:`evaluate`, for inputs with their gold outputs.
+
+        The accuracy of a tagger, the F1 of chunks or of brackets, the labelled attachment score of
+        dependencies, the mean IoU of images.
+        """
+        return float(self.evaluate(X, y)[self._measure])
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         """Read what ``evaluate`` can be given several times."""

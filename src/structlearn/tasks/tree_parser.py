@@ -17,6 +17,8 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
+    from ..models.inputs import Judged
+
     Parser = TypeVar("Parser", bound="TreeParser")
 
 __all__ = ["TreeParser"]
@@ -25,8 +27,6 @@ __all__ = ["TreeParser"]
 class _Hooks(FileTask):
     """What a parser brings."""
 
-    #: Which of the scores of ``evaluate`` is that of ``score``;
-    _measure: str
     #: (X, y, format, name) -> sentences with their trees, of which there is at least one;
     _treebank: Callable[..., Any]
     #: (X, y) -> sentences with the trees that are given apart; the labels of trees;
@@ -42,9 +42,8 @@ class _Hooks(FileTask):
     #: the same of a gold one;
     _parts_of: Callable[..., list[Any]]
     _gold_parts: Callable[[Any], Iterable[Any]]
-    #: what ``label_file`` does, and the scores.
+    #: what ``label_file`` does.
     _label: Callable[..., int]
-    evaluate: Callable[..., dict[str, Any]]
 
 
 class TreeParser(LearnerParameters, _Hooks):
@@ -121,11 +120,9 @@ class TreeParser(LearnerParameters, _Hooks):
             )
         return self
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[Any, list[Any], list[list[bool | None]]]:
-        bank = self._treebank(X, y, format)
-        inputs = self._inputs(bank, **reading)
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
+        bank = self._treebank(X, y, reading.get("format"))
+        inputs = self._inputs(bank, gold_tags=reading.get("gold_tags"))
         outputs = inputs.solve(self.n_threads).outputs
         right: list[list[bool | None]] = []
         for i, (output, gold) in enumerate(zip(outputs, self._gold_trees(bank), strict=True)):
@@ -171,7 +168,7 @@ class TreeParser(LearnerParameters, _Hooks):
     _least_shown = 0.001
 
     def predict(  # type: ignore[override]
-        self, X: Any, *, gold_tags: bool | None = None, probabilities: bool = False
+        self, X: Any, *, gold_tags: bool | None = None, confidence: bool = False
     ) -> list[Any]:
         """Return the best tree of each sentence.
 
@@ -184,20 +181,20 @@ class TreeParser(LearnerParameters, _Hooks):
         gold_tags : bool, optional
             Read the tags of the input (True) or predict them (False); by default as the parser
             was trained.
-        probabilities : bool, default=False
+        confidence : bool, default=False
             Set the probabilities of the trees, and the confidence in their parts, too.
         """
 
         def answer(inputs: Any) -> list[Any]:
             outputs = inputs.solve(self.n_threads).outputs
             trees: list[Any] = self._all_named(inputs, outputs)
-            if probabilities:
+            if confidence:
                 at = self._at(None)
                 shares = self._log_shares(inputs, trees, at)
                 parts = self._confidences(inputs, outputs)
-                for tree, share, confidence in zip(trees, shares, parts, strict=True):
+                for tree, share, sure in zip(trees, shares, parts, strict=True):
                     tree.probability = math.exp(share)
-                    self._set_confidence(tree, confidence)
+                    self._set_confidence(tree, sure)
             return trees
 
         return self._ask(X, answer, self._no_output, {"gold_tags": gold_tags})
@@ -279,12 +276,6 @@ class TreeParser(LearnerParameters, _Hooks):
                 notice(f"{os.fspath(source)}: confidences are sums over {self._summed}")
         with written_text(output) as file:
             return self._label(source, file, format, gold_tags, confidence, progress)
-
-    # -- judging --------------------------------------------------------------------------------
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the score that :meth:`evaluate` gives for sentences with their trees."""
-        return float(self.evaluate(X if y is None else self._joined(X, y))[self._measure])
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"

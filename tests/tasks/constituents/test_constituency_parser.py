@@ -176,7 +176,7 @@ def test_command_line(trees, tmp_path, capsys):
     assert page.read_text().count("<svg") == 20
     assert run(["predict", model, test, "--nbest", "2"]) == 1
     assert "--nbest does not work with a constituency parser" in capsys.readouterr().err
-    for option in (["--against", model], ["--confidence"], ["--confusions", "1"]):
+    for option in (["--against", model], ["--intervals"], ["--confusions", "1"]):
         assert run(["evaluate", model, test, *option]) == 1
         assert f"{option[0]} does not work with a constituency" in capsys.readouterr().err
 

@@ -166,7 +166,7 @@ def test_file_to_file(fitted: DependencyParser, tmp_path, capsysbinary) -> None:
     ]
     assert found == fitted.predict(TEST) == DependencyParser.load(model).predict(TEST)
 
-    assert run(["evaluate", str(model), str(gold), "--json", "--confidence"]) == 0
+    assert run(["evaluate", str(model), str(gold), "--json", "--intervals"]) == 0
     scores = json.loads(capsysbinary.readouterr().out)
     assert scores["las"] == _las(fitted)
     low, high = scores["intervals"]["las"]

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["amount", "count"]
+__all__ = ["amount", "count", "threads"]
 
 _MOST = 2**31 - 1
 
@@ -29,6 +29,16 @@ def count(least: int, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return whole_number
+
+
+def threads(text: str) -> int:
+    """Read a number of threads; below 0, all cores but some, as ``n_jobs`` has it."""
+    from ...threads import n_threads
+
+    number = count(-_MOST)(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("0 threads are none; -1 is all cores")
+    return n_threads(number)
 
 
 def amount(text: str) -> float:

@@ -104,7 +104,7 @@ def evaluate(model: Any, o: Any) -> int:
     from ...meter import Meter
     from . import read_rival
 
-    names = ("confidence", "against", "gold_tags", "format")
+    names = ("intervals", "against", "gold_tags", "format")
     options = _options(model, model.evaluate, o, *names)
     if "against" in options:
         options["against"] = read_rival(o.against, model)
@@ -115,8 +115,8 @@ def evaluate(model: Any, o: Any) -> int:
         if gold == "-":  # it can be read only once
             gold = model._gold_source(gold, o.format)
         if o.json or o.html is not None:
-            tags = {"gold_tags": options["gold_tags"]} if "gold_tags" in options else {}
-            certainty = model.calibration(gold, format=o.format, **tags)
+            reading = {k: options[k] for k in ("format", "gold_tags") if k in options}
+            certainty = model.calibration(gold, **reading)
         if o.json:
             found = model.evaluate(gold, **options)
         if not o.json or o.html is not None:

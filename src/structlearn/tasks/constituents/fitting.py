@@ -130,7 +130,7 @@ class TreeFitting:
             self.trees,
             tags,
             min_count=parser.min_count,
-            max_length=parser.max_length,
+            max_length=parser.max_words,
             sample_weight=self.sample_weight,
             loss_weight=self.loss_weight,
             dtype=precision(parser),

@@ -78,7 +78,7 @@ class ConstituencyParser(TreeParser):
         Learn, and parse, with the tags of the trees; without a tagger.
     folds : int, default=5
         Of jack-knifing.
-    max_length : int, default=100
+    max_words : int, default=100
         Longer sentences are not learned from.
     functions, traces : bool, default=False
         Keep functional tags (NP-SBJ), and empty elements.
@@ -114,7 +114,7 @@ class ConstituencyParser(TreeParser):
     min_count: int = parameter(
         default=2, check=Whole(1), help="drop features seen fewer times in gold trees"
     )
-    max_length: int = parameter(
+    max_words: int = parameter(
         default=100, check=Whole(1), help="skip training sentences of more words"
     )
     functions: bool = parameter(
@@ -134,7 +134,7 @@ class ConstituencyParser(TreeParser):
     def _check(self) -> None:
         super()._check()
         if self.learner == "pcfg":
-            refuse_unused(self, "min_count", "folds", "max_length", used=("class_weight",))
+            refuse_unused(self, "min_count", "folds", "max_words", used=("class_weight",))
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -346,7 +346,7 @@ class ConstituencyParser(TreeParser):
     # -- judging --------------------------------------------------------------------------------
 
     def evaluate(
-        self, X: Any, *, format: str | None = None, gold_tags: bool | None = None
+        self, X: Any, y: Any = None, *, format: str | None = None, gold_tags: bool | None = None
     ) -> dict[str, Any]:
         """Compare predicted with gold trees, brackets counted as evalb does.
 
@@ -358,25 +358,27 @@ class ConstituencyParser(TreeParser):
             ...; None where there are no such sentences), by_label, tag_accuracy, sentences, tokens,
             sentences_per_second, tokens_per_second (tagging included).
         """
-        return self._evaluate(X, format, gold_tags)[0]
+        return self._evaluate(X, y, format, gold_tags)[0]
 
     def _evaluate(
-        self, X: Any, format: str | None, gold_tags: bool | None
+        self, X: Any, y: Any, format: str | None, gold_tags: bool | None
     ) -> tuple[dict[str, Any], Any]:
         from .scores import evaluate_trees
 
         model: ConstituencyModel = self._fitted()
-        placed = placed_trees(X, format, **self._kept)
+        placed = placed_trees(X if y is None else with_trees(X, y), format, **self._kept)
         for tree, place in placed:
             model.check_length(Sentence(tree.words, [], place))
         gold = [tree for tree, _ in placed]
         return evaluate_trees(model, gold, self._reads_tags(gold_tags), self.n_threads)
 
-    def report(self, X: Any, *, format: str | None = None, gold_tags: bool | None = None) -> str:
+    def report(
+        self, X: Any, y: Any = None, *, format: str | None = None, gold_tags: bool | None = None
+    ) -> str:
         """Return the scores, and a table by label, as text."""
         from ...metrics.scores import score_rows
 
-        found, by_label = self._evaluate(X, format, gold_tags)
+        found, by_label = self._evaluate(X, y, format, gold_tags)
         shorter = "no sentence has up to 40 words"
         if found["f1_40"] is not None:
             shorter = f"up to 40 words F1 {100 * found['f1_40']:.2f}"

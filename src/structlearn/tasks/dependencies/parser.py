@@ -265,7 +265,7 @@ class DependencyParser(TreeParser):
         return [(word, *arc) for word, arc in enumerate(tree, 1)]
 
     def _set_confidence(self, tree: DependencyTree, confidence: list[float]) -> None:
-        tree.probabilities = confidence
+        tree.confidence = confidence
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         corpus = not_empty(read_words(X))
@@ -368,19 +368,21 @@ class DependencyParser(TreeParser):
     def evaluate(
         self,
         X: Any,
+        y: Any = None,
         *,
         format: str | None = None,
         gold_tags: bool | None = None,
-        confidence: bool = False,
+        intervals: bool = False,
         against: DependencyParser | None = None,
     ) -> dict[str, Any]:
         """Compare predicted with gold trees; all words count, relations with their subtypes.
 
         Parameters
         ----------
+        X, y : as :meth:`fit` takes them
         gold_tags : bool, optional
             As for :meth:`predict`.
-        confidence : bool
+        intervals : bool
             95 % confidence intervals by the bootstrap over sentences too.
         against : DependencyParser, optional
             Another parser: the p-values of the difference too (approximate randomisation).
@@ -393,15 +395,16 @@ class DependencyParser(TreeParser):
             tags: the accuracy of the predicted upos, xpos and feats, where they were predicted
             and the file has gold ones.
         """
-        return self._compared(X, format, gold_tags).as_dict(confidence, against)
+        return self._compared(X, y, format, gold_tags).as_dict(intervals, against)
 
     def report(
         self,
         X: Any,
+        y: Any = None,
         *,
         format: str | None = None,
         gold_tags: bool | None = None,
-        confidence: bool = False,
+        intervals: bool = False,
         confusions: int = 0,
         against: DependencyParser | None = None,
     ) -> str:
@@ -412,12 +415,13 @@ class DependencyParser(TreeParser):
         confusions : int
             The number of most frequent confusions of relations to list.
         """
-        return self._compared(X, format, gold_tags).text(confidence, confusions, against)
+        return self._compared(X, y, format, gold_tags).text(intervals, confusions, against)
 
-    def _compared(self, X: Any, format: str | None, gold_tags: bool | None) -> Comparison:
+    def _compared(self, X: Any, y: Any, format: str | None, gold_tags: bool | None) -> Comparison:
         from .scores import Comparison
 
-        return Comparison(self, not_empty(read_treebank(X, format)), gold_tags)
+        corpus = not_empty(read_treebank(X if y is None else with_trees(X, y), format))
+        return Comparison(self, corpus, gold_tags)
 
 
 def _cells(i: int, token: str) -> Any:

@@ -42,35 +42,35 @@ class Comparison:
     def _other(self, against: Any) -> Any:
         return None if against is None else against.predict(self.corpus, gold_tags=self.gold_tags)
 
-    def as_dict(self, confidence: bool, against: Any) -> dict[str, Any]:
+    def as_dict(self, intervals: bool, against: Any) -> dict[str, Any]:
         """Return the scores by name."""
         result = self.report.as_dict()
         result["tokens_per_second"] = round(self.corpus.n_tokens / max(self.seconds, 1e-9))
         result["proven"] = self.exact / len(self.corpus)
         if self.tags is not None:
             result["tags"] = self.tags
-        if confidence or against is not None:
+        if intervals or against is not None:
             other = self._other(against)
             for name, view in (("uas", _heads), ("las", list)):
                 found = significance(
                     list(map(view, self.gold)),
                     list(map(view, self.trees)),
                     ["token_accuracy"],
-                    confidence=confidence,
+                    intervals=intervals,
                     other=None if other is None else list(map(view, other)),
                 )
                 for kind, values in found.items():
                     result.setdefault(kind, {})[name] = values["token_accuracy"]
         return result
 
-    def text(self, confidence: bool, confusions: int, against: Any) -> str:
+    def text(self, intervals: bool, confusions: int, against: Any) -> str:
         """Return a table of scores, overall and by relation."""
         lines = self.report.text().rstrip().split("\n")
         lines.append(f"trees proven the best: {self.exact} of {len(self.corpus)}")
         if self.tags is not None:
             right = ", ".join(f"{name} {100 * share:.2f}" for name, share in self.tags.items())
             lines.append(f"predicted tags: {right or 'the file has none to compare with'}")
-        if confidence:
+        if intervals:
             lines += [
                 str(attachment_interval(self.gold, self.trees, labelled=x, random_state=0))
                 for x in (False, True)
@@ -84,7 +84,7 @@ class Comparison:
                 self.gold,
                 self.trees,
                 ["token_accuracy"],
-                confidence=False,
+                intervals=False,
                 other=self._other(against),
             )
             lines += ["", f"LAS differs with p = {tested['p_values']['token_accuracy']:.4g}"]

@@ -256,14 +256,8 @@ class ImageSegmenter(LearnerParameters, FileTask):
         model: SegmenterModel = self._fitted()
         return model.inputs(read_images(X), neighbours=neighbours, threads=self.n_threads)
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
-        return answer(self._inputs(X, **reading))  # there are no images without pixels
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        return X, []  # there are no images without pixels
 
     def _named(self, inputs: Any, i: int, output: Any) -> npt.NDArray[np.uint8]:
         mask: npt.NDArray[np.uint8] = self._fitted().coding.decode(inputs.spread(i, output))
@@ -285,9 +279,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
                 scores[i] = -math.inf
         return list(scores)
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[ImageInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         model: SegmenterModel = self._fitted()
         examples = read_examples(X, y)
         inputs = model.inputs([e.image for e in examples], threads=self.n_threads)
@@ -405,9 +397,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
 
     # -- judging --------------------------------------------------------------------------------
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean IoU on images with masks."""
-        return float(self.evaluate(X, y)["iou"])
+    _measure = "iou"
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
         """Compare predicted with gold masks.
@@ -443,9 +433,9 @@ class ImageSegmenter(LearnerParameters, FileTask):
         scores["pixels_per_second"] = round(labelled / max(seconds, 1e-9))
         return scores, overlap, alone
 
-    def report(self, X: Any, *, confusions: int = 0) -> str:
+    def report(self, X: Any, y: Any = None, *, confusions: int = 0) -> str:
         """Return the scores as text, with a table by class."""
-        scores, overlap, alone = self._evaluate(X)
+        scores, overlap, alone = self._evaluate(X, y)
         names = self._fitted().coding.names
         lines = [
             f"mean IoU {100 * overlap.mean_iou:.2f} (pixels alone {100 * alone.mean_iou:.2f}), "

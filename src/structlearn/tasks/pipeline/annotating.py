@@ -307,12 +307,21 @@ class Annotating:
             for word, label in zip(flat, labels, strict=True):
                 word.entity = label
 
-    def _warn_if_uncalibrated(self) -> None:
-        from ...models.temperature import doubt, warn_of
+    @property
+    def calibrated_(self) -> bool:
+        """Whether the confidence of every stage can be trusted."""
+        return not any(self._doubts().values())
+
+    def _doubts(self) -> dict[str, str]:
+        from ...models.temperature import doubt
         from .confidence import stage_calibrations
 
-        stages = stage_calibrations(self).items()
-        warn_of("Pipeline", {name: doubt(*certainty) for name, certainty in stages})
+        return {name: doubt(*certainty) for name, certainty in stage_calibrations(self).items()}
+
+    def _warn_if_uncalibrated(self) -> None:
+        from ...models.temperature import warn_of
+
+        warn_of("Pipeline", self._doubts())
 
     def _add_confidence(self, docs: list[Doc], threads: int) -> None:
         from .confidence import add_confidence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Whole, parameter
-from ...text.sources import with_labels
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...fitting.split_corpus import SplitCorpus
-    from ...models.inputs import NativeInputs
+    from ...models.inputs import Judged, NativeInputs
 
 __all__ = ["SegmentTagger"]
 
@@ -97,7 +96,7 @@ class SegmentTagger(LabelTagger):
     _model_kind = SegmentModel
     _title = "Segment tagger"
     _parts = "segments"
-    _judged_by = "f1"
+    _measure = "f1"
     _keeps_known = False
     _least_shown = 0.001
 
@@ -170,13 +169,11 @@ class SegmentTagger(LabelTagger):
             raise ValueError(f"the model has no segment {part!r}")
         return [(begin, end, self.classes_.index(label))]
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         from ...metrics.boundaries import chunks
 
         model: SegmentModel = self._fitted()
-        corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
+        corpus = self._gold_corpus(X, y, **reading)
         inputs = model.inputs(corpus)
         outputs = inputs.solve(self.n_threads).outputs
         right: list[list[bool | None]] = []

@@ -190,11 +190,12 @@ class LabelTagger(LearnerParameters, FileTask):
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         """Read what ``evaluate`` can be given several times."""
-        return self._gold_corpus(source, format)
+        return self._gold_corpus(source, None, format)
 
-    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
+    def _gold_corpus(self, X: Any, y: Any = None, format: str | None = None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()
+        source = X if y is None else with_labels(X, y)
         given = not_empty(read_source(check_source(source), format))
         corpus = self._as_trained(given)
         if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
@@ -326,8 +327,9 @@ class LabelTagger(LearnerParameters, FileTask):
             heading = self._heading(added) if header else None
             with written_text(output) as file:
                 return label_pieces(
-                    model, labeller, source, file, chosen, threads, progress, whole, heading, lone
-                )
+                    model, labeller, source, file, chosen, threads, progress, whole,
+                    header=heading, separator=lone,
+                )  # fmt: skip
         with written_text(output) as file:
             return label_converted(
                 model, labeller, written, source, file, added, known, threads, progress, whole, tell
@@ -419,30 +421,23 @@ class LabelTagger(LearnerParameters, FileTask):
 
     # -- judging --------------------------------------------------------------------------------
 
-    #: Which score ``score`` gives.
-    _judged_by = "accuracy"
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the score on labelled sentences, or on sentences and their labels.
-
-        The accuracy of tokens; of a tagger of segments the F1 of chunks.
-        """
-        given = X if y is None else with_labels(X, y)
-        return float(self.evaluate(given)[self._judged_by])
+    _measure = "accuracy"
 
     def evaluate(
         self,
         X: Any,
+        y: Any = None,
         *,
         format: str | None = None,
-        confidence: bool = False,
+        intervals: bool = False,
         against: Any = None,
     ) -> dict[str, Any]:
         """Compare predicted with gold labels; unknown ones are left out.
 
         Parameters
         ----------
-        confidence : bool
+        X, y : as :meth:`fit` takes them
+        intervals : bool
             95 % confidence intervals by the bootstrap over sentences too.
         against : Tagger or SegmentTagger, optional
             Another one: the p-values of the difference too (approximate randomisation).
@@ -456,14 +451,16 @@ class LabelTagger(LearnerParameters, FileTask):
         """
         from .scores import Comparison
 
-        return Comparison(self, X, format).as_dict(confidence=confidence, against=against)
+        gold = self._gold_corpus(X, y, format)
+        return Comparison(self, gold).as_dict(intervals=intervals, against=against)
 
     def report(
         self,
         X: Any,
+        y: Any = None,
         *,
         format: str | None = None,
-        confidence: bool = False,
+        intervals: bool = False,
         confusions: int = 0,
         against: Any = None,
     ) -> str:
@@ -471,7 +468,7 @@ class LabelTagger(LearnerParameters, FileTask):
 
         Parameters
         ----------
-        confidence : bool
+        intervals : bool
             95 % confidence intervals by the bootstrap over sentences.
         confusions : int
             This many of the most frequent confusions of labels too.
@@ -480,8 +477,8 @@ class LabelTagger(LearnerParameters, FileTask):
         """
         from .scores import Comparison
 
-        found = Comparison(self, X, format)
-        return found.text(confidence=confidence, confusions=confusions, against=against)
+        found = Comparison(self, self._gold_corpus(X, y, format))
+        return found.text(intervals=intervals, confusions=confusions, against=against)
 
 
 def _read_part(source: Any, format: str | None) -> Corpus:

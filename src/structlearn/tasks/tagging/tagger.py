@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...text.corpus import Corpus
-from ...text.sources import with_labels
 from .base import LabelTagger
 from .model import TaggerModel
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...fitting.split_corpus import SplitCorpus
-    from ...models.inputs import NativeInputs
+    from ...models.inputs import Judged, NativeInputs
 
 __all__ = ["Tagger"]
 
@@ -168,13 +167,7 @@ class Tagger(LabelTagger):
         corpus = self._read_input(X)
         return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
+    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
         known = reading.get("known")
         if known is None:
             return super()._ask(X, answer, empty, reading)
@@ -239,11 +232,9 @@ class Tagger(LabelTagger):
             raise ValueError(f"the model has no label {label!r} at position {position}")
         return [(position, position + 1, k) for k in numbers]
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         model: TaggerModel = self._fitted()
-        corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
+        corpus = self._gold_corpus(X, y, **reading)
         inputs = model.inputs(corpus)
         outputs = inputs.solve(self.n_threads).outputs
         right = [
