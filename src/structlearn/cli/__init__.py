@@ -1,4 +1,4 @@
-"""The command line: train, annotate, predict, evaluate, inspect, demo, workbench.
+"""The command line: train, annotate, predict, evaluate, inspect, serve, demo, workbench.
 
 Only the result goes to standard output; progress and errors go to standard error. A mistake in the
 arguments or in a file gives a short message and exit code 1. Modules are imported where they are
@@ -217,6 +217,12 @@ def _workbench(o: Any) -> int:
     return serve(o)
 
 
+def _serve(o: Any) -> int:
+    from .commands.serve import serve
+
+    return serve(o)
+
+
 def _load(o: Any) -> tuple[Any, Any]:
     """Return the model that the arguments name, and the commands of its task."""
     from ..exceptions import FileError
@@ -272,6 +278,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,
+    "serve": _serve,
     "demo": _demo,
     "workbench": _workbench,
 }

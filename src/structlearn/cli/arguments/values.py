@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["amount", "count", "threads"]
+__all__ = ["amount", "count", "seconds", "threads"]
 
 _MOST = 2**31 - 1
 
@@ -50,3 +50,11 @@ def amount(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a finite number >= 0")
     return number
+
+
+def seconds(text: str) -> float:
+    """Read a time above 0."""
+    value = amount(text)
+    if not value:
+        raise argparse.ArgumentTypeError("it must be above 0")
+    return value

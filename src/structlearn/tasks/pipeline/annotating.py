@@ -187,10 +187,16 @@ class Annotating:
 
         Best first, given the tags that were found; projective trees where the parser is of order 2.
         """
+        return self.rank_trees(self.annotate(X), n)
+
+    def rank_trees(self, doc: Doc, n: int = 5) -> list[list[tuple[float, Any]]]:
+        """Return the n best trees of each sentence of an annotated text, as (score, tree).
+
+        As :meth:`predict_kbest`, given the words and the tags that the document has.
+        """
         number = check_whole("n", n, 1)
         if "parser" not in self.stages:
             raise CapabilityError("the pipeline has no parser, so there are no trees")
-        doc = self.annotate(X)
         words = [sentence.words for sentence in doc if sentence.words]
         trees: Any = ()
         if words:
