@@ -217,11 +217,11 @@ class MultiLabelClassifier(
         return self.as_examples(X)
 
     def _inputs(self, X: Any, **reading: Any) -> Any:
-        return self.estimator_._inputs(self._read(X))
+        return self.estimator_._inputs(self._read(X), **reading)
 
     def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
         self._fitted()
-        return [] if is_empty(X) else list(answer(self._inputs(X)))
+        return [] if is_empty(X) else list(answer(self._inputs(X, **reading)))
 
     def _judged(self, X: Any, y: Any, format: Any, reading: dict[str, Any]) -> Any:
         _check_indicators(y)
