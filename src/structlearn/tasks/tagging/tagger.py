@@ -172,7 +172,12 @@ class Tagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
+    def _inputs(
+        self,
+        X: Any,
+        known: Sequence[Sequence[str | None]] | None = None,
+        constraints: Any = None,
+    ) -> NativeInputs:
         """Return the sentences of X.
 
         Parameters
@@ -181,10 +186,13 @@ class Tagger(LabelTagger):
             With or without the column of labels.
         known : list of lists, optional
             Labels known beforehand, None elsewhere: everything is asked given these.
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels as they are written, beside those of the model.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
-        return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
+        numbers = b"" if known is None else self._known(corpus, known)
+        return model.inputs(corpus, numbers, constraints=constraints)
 
     def _ask(
         self,
@@ -232,7 +240,9 @@ class Tagger(LabelTagger):
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         known = self._known(inputs.source, outputs, foreign=-2)
-        given = self._fitted().inputs(inputs.source, known, chooses=False)
+        given = self._fitted().inputs(
+            inputs.source, known, chooses=False, constraints=inputs.constraints
+        )
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
 
@@ -262,7 +272,7 @@ class Tagger(LabelTagger):
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
         model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
-        inputs = model.inputs(corpus)
+        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
