@@ -6,8 +6,8 @@
 namespace structlearn {
 namespace {
 
-// Numbers of one table of a search: 128 MB.
-constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
+// Numbers of one table of a search: 64 MB.
+constexpr std::size_t kMostNumbers = std::size_t{1} << 23;
 
 }  // namespace
 

@@ -31,6 +31,10 @@ class ConstrainedSequence::Example {
     const std::size_t own = owner_.automata_.size();
     return c < own ? owner_.automata_[c] : given_[c - own];
   }
+  Departures departures(std::size_t c) const {
+    const std::size_t own = owner_.automata_.size();
+    return c < own ? owner_.departures_[c] : structlearn::departures(given_[c - own]);
+  }
   std::vector<std::uint32_t> every() const {
     std::vector<std::uint32_t> all(size());
     for (std::uint32_t c = 0; c < all.size(); ++c) all[c] = c;

@@ -18,7 +18,10 @@ ConstrainedSequence::ConstrainedSequence(std::vector<Automaton> automata, std::s
       automata_(std::move(automata)),
       settings_(settings),
       cache_(automata_, max_length > 0, settings.max_states) {
-  for (const Automaton& a : automata_) a.check();
+  for (const Automaton& a : automata_) {
+    a.check();
+    departures_.push_back(departures(a));
+  }
 }
 
 std::vector<Automaton> read_automata(std::span<const std::int64_t> row) {

@@ -28,7 +28,7 @@
 namespace structlearn {
 
 struct ProductSettings {
-  std::size_t max_states = 4096;
+  std::size_t max_states = 16384;
   double tolerance = 1e-9;  // of certified sums, as a share of them
 };
 
@@ -99,7 +99,8 @@ class ConstrainedSequence final : public Structure {
                   std::vector<std::uint32_t>& members, Workspace&) const;
   double rejected(const Example&, const Layout&, const Scores&, double eps, const Marginals&,
                   const std::vector<std::uint32_t>& members, double value,
-                  std::vector<std::uint32_t>& worst, Workspace&) const;
+                  std::vector<double>& among_all, std::vector<std::uint32_t>& worst,
+                  Workspace&) const;
   [[noreturn]] void incapable(const Example&, const std::vector<std::uint32_t>& members,
                               double bound) const;
   double sum_over(const Product&, const Layout&, const Scores&, double eps, const Marginals&,
@@ -108,6 +109,7 @@ class ConstrainedSequence final : public Structure {
   std::shared_ptr<const Structure> free_;
   std::size_t max_length_;  // of segments; 0: a chain
   std::vector<Automaton> automata_;
+  std::vector<Departures> departures_;  // of each of them
   ProductSettings settings_;
   ProductCache cache_;
 };

@@ -65,6 +65,8 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(const Example& example
     found.by_position = false;
   }
   Certificate proof;
+  // The sums over what each automaton rejects, among all outputs; NaN: not yet known.
+  std::vector<double> among_all(example.size(), std::nan(""));
   while (true) {
     const std::shared_ptr<const Product> product = example.product({members});
     if (!product) incapable(example, members, proof.bound);
@@ -73,7 +75,8 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(const Example& example
     proof.value = members.empty() ? free_->infer(layout, scores, eps, found, ws)
                                   : sum_over(*product, layout, scores, eps, found, ws);
     std::vector<std::uint32_t> worst;
-    proof.bound = rejected(example, layout, scores, eps, found, members, proof.value, worst, ws);
+    proof.bound = rejected(example, layout, scores, eps, found, members, proof.value, among_all, worst,
+                           ws);
     if (proof.bound <= settings_.tolerance) return proof;
     members.insert(members.end(), worst.begin(), worst.end());
     std::sort(members.begin(), members.end());
@@ -100,6 +103,7 @@ void ConstrainedSequence::incapable(const Example& example,
 double ConstrainedSequence::rejected(const Example& example, const Layout& layout,
                                      const Scores& scores, double eps, const Marginals& out,
                                      const std::vector<std::uint32_t>& members, double value,
+                                     std::vector<double>& among_all,
                                      std::vector<std::uint32_t>& worst, Workspace& ws) const {
   const std::size_t L = length(layout), K = layout.block[0].outcomes;
   const std::size_t D = std::max<std::size_t>(max_length_, 1);
@@ -119,7 +123,7 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
   for (std::uint32_t c = 0; c < example.size(); ++c) {
     if (std::binary_search(members.begin(), members.end(), c)) continue;
     // To be rejected a sequence has to leave the start: by expected counts (Markov's inequality).
-    const Departures leaves = departures(example[c]);
+    const Departures leaves = example.departures(c);
     if (leaves.fewest == kNeverRejects) continue;
     double expected = 0.0;
     for (std::size_t i = 0; i < L; ++i) {
@@ -130,9 +134,28 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
     }
     shares.push_back({c, leaves.fewest == 0 ? 1.0 : std::min(1.0, expected / leaves.fewest)});
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const Share& a, const Share& b) { return a.most > b.most; });
-  double rest = 0.0, known = 0.0, most = 0.0;
+  const auto sort = [&] {
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const Share& a, const Share& b) { return a.most > b.most; });
+  };
+  sort();
+  double rest = 0.0;
+  for (const Share& share : shares) rest += share.most;
+  // Among all outputs at least as much is rejected as among those that the members accept.
+  for (std::size_t n = 0; n < shares.size() && rest > settings_.tolerance; ++n) {
+    Share& share = shares[n];
+    double& sum = among_all[share.automaton];
+    if (std::isnan(sum)) {
+      const auto product = example.product({{}, share.automaton});
+      sum = product ? sum_over(*product, layout, scores, eps, {}, ws) : value;
+    }
+    const double most = std::min(share.most, std::exp((sum - value) / eps));
+    rest += most - share.most;
+    share.most = most;
+  }
+  sort();
+  double known = 0.0, most = 0.0;
+  rest = 0.0;
   for (const Share& share : shares) rest += share.most;
   std::size_t n = 0;
   for (; n < shares.size() && known + rest > settings_.tolerance; ++n) {
@@ -148,8 +171,7 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
   }
   if (known + rest <= settings_.tolerance) return known + std::max(rest, 0.0);
   shares.resize(n);
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const Share& a, const Share& b) { return a.most > b.most; });
+  sort();
   for (const Share& share : shares) {
     if (share.most >= kAlso * most) worst.push_back(share.automaton);
   }

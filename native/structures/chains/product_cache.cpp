@@ -5,8 +5,9 @@
 namespace structlearn {
 namespace {
 
-// Tables of about 200 MB; then all are forgotten.
-constexpr std::size_t kMostEntries = std::size_t{1} << 23;
+// Tables of about 128 MB; then all are forgotten, but for what is too large.
+constexpr std::size_t kMostEntries = std::size_t{1} << 25;
+constexpr std::size_t kMostSets = std::size_t{1} << 16, kEntriesOfSet = 64;
 constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
 
 }  // namespace
@@ -34,19 +35,23 @@ std::shared_ptr<const T> ProductCache::find(Store<T>& store, const Members& memb
   }
   const auto [value, length, entries] = make();
   const std::unique_lock lock(mutex_);
-  if (!value) {
-    store[members].too_large = L;
-    return nullptr;
-  }
   if (size_ + entries > kMostEntries) {
-    automata_known_.clear();
-    products_known_.clear();
+    const auto forget = [](auto& known) {
+      if (known.size() > kMostSets) known.clear();
+      for (auto& one : known) one.second.value.reset();
+    };
+    forget(automata_known_);
+    forget(products_known_);
     size_ = 0;
   }
-  size_ += entries;
+  size_ += entries + kEntriesOfSet;
   Known<T>& known = store[members];
-  known.value = value;
-  known.length = length;
+  if (value) {
+    known.value = value;
+    known.length = length;
+  } else {
+    known.too_large = L;
+  }
   return value;
 }
 

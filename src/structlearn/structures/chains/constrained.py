@@ -24,7 +24,7 @@ from .semimarkov import SemiMarkov
 
 __all__ = ["CertifiedSum", "ConstrainedChain", "ConstrainedSemiMarkov"]
 
-MAX_STATES = 4096
+MAX_STATES = 16384
 TOLERANCE = 1e-9
 
 
@@ -223,7 +223,7 @@ class ConstrainedChain(_Accepted, Chain):
         bring more of them, as ``automata=`` beside its scores.
     order : int, default=1
         Of the chain.
-    max_states : int, default=4096
+    max_states : int, default=16384
         More states than these has no product. Beyond, :class:`CapabilityError` tells how many it
         would take.
     tolerance : float, default=1e-9
