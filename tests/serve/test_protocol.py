@@ -128,7 +128,10 @@ def test_pages_elsewhere_cannot_make_browsers_ask(kind, served):
     """They may send text and forms without asking first, and JSON is neither."""
     answer = served.ask("/v1/predict", GOOD, content_type=kind)
     assert answer.status == 415
-    assert served.ask("/v1/predict", GOOD, content_type="Application/JSON; charset=utf-8").status == 200
+    assert (
+        served.ask("/v1/predict", GOOD, content_type="Application/JSON; charset=utf-8").status
+        == 200
+    )
 
 
 def test_compressed_bodies_are_refused(served):

@@ -83,8 +83,12 @@ def read_constraints(given: Any) -> list[Constraint]:
 
 
 def stored(constraints: Any) -> list[str]:
-    """Return constraints as text, from which the same ones are read."""
-    return list(map(repr, constraints))
+    """Return constraints in any form as text, from which the same ones are read."""
+    given = read_constraints(constraints)
+    for one in given:
+        if isinstance(one, Accepted):
+            raise ValueError(f"{one.by!r} cannot be stored: a file keeps constraints as text")
+    return list(map(repr, given))
 
 
 def _without_comments(text: str) -> str:

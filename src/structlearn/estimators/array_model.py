@@ -133,8 +133,14 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     # -- answers in the shapes of scikit-learn ---------------------------------------------------
 
-    def predict(self, X: Any) -> Any:  # type: ignore[override]
+    def predict(self, X: Any, *, constraints: Any = None) -> Any:  # type: ignore[override]
         """Return the best output of each example.
+
+        Parameters
+        ----------
+        constraints : list of Constraint, or str, optional
+            Hard constraints on these outputs, beside those of the estimator. All other questions
+            take them too.
 
         Returns
         -------
@@ -142,11 +148,16 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
             and an empty one for a sequence without positions.
         """
-        found = super().predict(X)
+        found = super().predict(X, constraints=constraints)
         return found if len(found) else self._all_named(None, [])
 
     def predict_marginals(  # type: ignore[override]
-        self, X: Any, *, temperature: float | None = None, block: str | None = "label"
+        self,
+        X: Any,
+        *,
+        temperature: float | None = None,
+        block: str | None = "label",
+        constraints: Any = None,
     ) -> list[Any]:
         """Return the probability of each part of each example.
 
@@ -159,15 +170,17 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
             a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
             ``classes_``. None: a dictionary of all blocks.
+        constraints : list of Constraint, or str, optional
+            As for :meth:`predict`.
         """
-        parts = super().predict_marginals(X, temperature=temperature)
+        parts = super().predict_marginals(X, temperature=temperature, constraints=constraints)
         if block is None or not parts:
             return parts
         name = self.structure_.label_block if block == "label" else block
         return [p[name] for p in parts]
 
     def predict_proba(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, temperature: float | None = None
+        self, X: Any, y: Any = None, *, temperature: float | None = None, constraints: Any = None
     ) -> Any:
         """Return the probability of an output.
 
@@ -176,6 +189,8 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         y : list of outputs, optional
             The outputs asked about; default the predicted ones. Where labels are None or sets, the
             probability is that of all outputs which they allow.
+        constraints : list of Constraint, or str, optional
+            As for :meth:`predict`.
 
         Returns
         -------
@@ -184,9 +199,10 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         """
         self._fitted()
         if y is None and self.structure_.single_site:
-            p = self.predict_marginals(X, temperature=temperature)
+            p = self.predict_marginals(X, temperature=temperature, constraints=constraints)
             return np.array(p).reshape(-1, len(self.classes_))
-        return np.array(super().predict_proba(X, y, temperature=temperature), dtype=np.float64)
+        found = super().predict_proba(X, y, temperature=temperature, constraints=constraints)
+        return np.array(found, dtype=np.float64)
 
     def _log_probabilities(
         self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
@@ -299,7 +315,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     def _comparison(self, inputs: Any) -> Any:
         """Compare by position where outputs are labels of positions."""
-        structure, contributions = self.structure_, self._contributions(inputs)
+        structure, contributions = inputs.structure, self._contributions(inputs)
 
         def named(output: Any, part: int | None) -> Any:
             if part is None or output is None:

@@ -17,6 +17,7 @@ from ..structures.chains.chain import Chain
 from ..threads import n_threads
 from .array_model import ArrayModel
 from .columns import Columns, read_tables
+from .constraints import under
 from .emissions import GaussianEmissions, Moments
 from .observations import Reader, TokenReader, VectorReader, has_vectors
 from .outputs import (
@@ -322,7 +323,7 @@ class HMM(ArrayModel):
     #: Scores are logarithms of probabilities.
     _loss_temperature = 1.0
 
-    def _inputs(self, X: Any, **reading: Any) -> ScoredInputs:
+    def _inputs(self, X: Any, constraints: Any = None, **reading: Any) -> ScoredInputs:
         observed, ptr = self._reader.read(read_tables(self, X, self._columns)[0])
         bounds = ptr.tolist()
 
@@ -334,7 +335,8 @@ class HMM(ArrayModel):
                 for i in part
             ]
 
-        return ScoredInputs(self.structure_, score, len(bounds) - 1, ptr)
+        structure = under(self.structure_, constraints, self.classes_)
+        return ScoredInputs(structure, score, len(bounds) - 1, ptr)
 
     # -- what was learned -----------------------------------------------------------------------
 

@@ -217,7 +217,7 @@ class MultiLabelClassifier(
         return self.as_examples(X)
 
     def _inputs(self, X: Any, **reading: Any) -> Any:
-        return self.estimator_._inputs(self._read(X))
+        return self.estimator_._inputs(self._read(X), **reading)
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
         return None if is_empty(X) else X, []

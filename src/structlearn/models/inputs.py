@@ -73,10 +73,15 @@ class NativeInputs:
         What they were read from, for the model that names outputs: a corpus, words with tags.
     path : str
         The file, for messages.
+    constraints : object
+        What the answers keep to beside the constraints of the model.
     """
 
-    def __init__(self, core: _core.Inputs, source: Any, path: str = "") -> None:
+    def __init__(
+        self, core: _core.Inputs, source: Any, path: str = "", constraints: Any = None
+    ) -> None:
         self.core, self.source, self.path = core, source, path
+        self.constraints = constraints
 
     def __len__(self) -> int:
         return len(self.core)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..constraints.accepted import Accepted
+from ..constraints.automaton import Automaton
 from ..constraints.constrained import Constrained
 from ..constraints.counting import Count, EachAtMostOnce, IfThen
 from ..constraints.ordering import Contiguous, Matches, NotAdjacent, Precedes
@@ -26,7 +28,9 @@ from ..learners.online import OnlineState
 from ..learners.sag import SAGState
 from ..losses.costs import Hamming, LabelCost, ZeroOne
 from ..structures.base import Structure
+from ..structures.chains.automata import automata_row, read_row
 from ..structures.chains.chain import Chain
+from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.exhaustive import Exhaustive, _Listed
 from ..structures.graphs.graph import Graph
@@ -140,6 +144,12 @@ def _constrained(structure: Any, constraints: Any, classes: Any, time_limit: Any
     return Constrained(structure, constraints, classes, time_limit)
 
 
+def _accepted(by: Any) -> Accepted:
+    if not isinstance(by, Automaton):
+        raise ValueError(f"a constraint by {by!r}, which is not an automaton")
+    return Accepted(by)
+
+
 # -- structures -----------------------------------------------------------------------------------
 
 
@@ -147,6 +157,23 @@ def _grammar(n_symbols: Any, binary: Any, unary: Any, max_chain: Any) -> Grammar
     if type(n_symbols) is not int or n_symbols > _MOST_SYMBOLS:
         raise ValueError(f"a grammar of {n_symbols!r} symbols")
     return Grammar(n_symbols, binary, unary, max_chain=max_chain)
+
+
+def _under_automata(kind: Any, *names: str) -> Kind:
+    """Return the kind of a structure under automata, which are one row of whole numbers."""
+
+    def arguments(one: Any) -> dict[str, Any]:
+        given = {name: getattr(one, name) for name in (*names, "max_states", "tolerance")}
+        return {"automata": automata_row(one.automata), **given}
+
+    def make(automata: Any, **rest: Any) -> Any:
+        row = checked_array(automata, "automata", np.int64, (-1,))
+        found = read_row(row)
+        if not np.array_equal(automata_row(found), row):
+            raise ValueError("a row that is no automata")
+        return kind(found, **rest)
+
+    return Kind(arguments, make)
 
 
 def _listed(one: Exhaustive) -> dict[str, Any]:
@@ -229,6 +256,8 @@ def _state(kind: type[Any]) -> Kind:
 KINDS: Mapping[type, Kind] = {
     Multiclass: by_attributes(Multiclass),
     Chain: by_attributes(Chain, "order"),
+    ConstrainedChain: _under_automata(ConstrainedChain, "order"),
+    ConstrainedSemiMarkov: _under_automata(ConstrainedSemiMarkov, "max_length"),
     SemiMarkov: by_attributes(SemiMarkov, "max_length"),
     Tree: by_attributes(Tree, "parents"),
     Arborescence: by_attributes(Arborescence, "projective", "single_root", "labelled"),
@@ -256,6 +285,8 @@ KINDS: Mapping[type, Kind] = {
     Precedes: by_attributes(_precedes, "first", "second"),
     NotAdjacent: by_attributes(_not_adjacent, "first", "second"),
     Matches: by_attributes(Matches, "pattern"),
+    Accepted: by_attributes(_accepted, "by"),
+    Automaton: by_attributes(Automaton, "next", "start", "accepting"),
     Hamming: by_attributes(Hamming, "normalize", "weights"),
     LabelCost: by_attributes(LabelCost, "table", "normalize", "weights"),
     ZeroOne: by_attributes(ZeroOne),

@@ -384,7 +384,9 @@ class Model:
         rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
         return as_records(rows, _PAIR, as_frame, wide=True)
 
-    def explain(self, X: Any, *, in_words: bool = False, as_frame: bool = False) -> Any:
+    def explain(
+        self, X: Any, *, in_words: bool = False, as_frame: bool = False, **reading: Any
+    ) -> Any:
         """Return what decided the predictions, against their runners-up.
 
         Parameters
@@ -411,7 +413,7 @@ class Model:
 
         if self._tells_shares:
             self._at(None)  # warns if they cannot be trusted
-        found = self._ask(X, self._decisions, list, {})
+        found = self._ask(X, self._decisions, list, reading)
         if in_words:
             phrase = self._phrases()
             for decision in (one for row in found for one in row):

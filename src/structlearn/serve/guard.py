@@ -182,7 +182,7 @@ async def _refuse(error: Refused, receive: Receive, send: Send, *, has_body: boo
 
     try:
         await asyncio.wait_for(drop(), _LINGER)
-    except asyncio.TimeoutError:  # noqa: UP041 (another class in Python 3.10)
+    except asyncio.TimeoutError:
         pass
     await send({"type": "http.response.body", "body": b""})
 
@@ -215,5 +215,5 @@ async def read_body(scope: Scope, receive: Receive, most: int, seconds: float) -
 
     try:
         return await asyncio.wait_for(read(), seconds)
-    except asyncio.TimeoutError:  # noqa: UP041
+    except asyncio.TimeoutError:
         raise Refused(408, f"the body did not arrive within {seconds:g} seconds") from None

@@ -70,6 +70,11 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     if isinstance(structure, Constrained):
         inner = structure.structure
         _check_constraints(structure, classes)
+    for automaton in getattr(structure, "automata", ()):
+        if automaton.next.shape[-1] != len(classes):
+            raise ValueError(
+                f"automata over {automaton.next.shape[-1]} labels, and there are {len(classes)}"
+            )
     features, weights = reader.value(d["features"]), reader.value(d["weights"])
     encoder = ExampleEncoder(
         inner,

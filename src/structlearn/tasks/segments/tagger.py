@@ -121,23 +121,29 @@ class SegmentTagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any) -> NativeInputs:
-        """Return the sentences of X: a path, a corpus or a list, with or without their labels."""
-        inputs: NativeInputs = self._fitted().inputs(self._read_input(X))
+    def _inputs(self, X: Any, constraints: Any = None) -> NativeInputs:
+        """Return the sentences of X: a path, a corpus or a list, with or without their labels.
+
+        ``constraints`` are on the labels of segments, beside those of the model.
+        """
+        inputs: NativeInputs = self._fitted().inputs(self._read_input(X), constraints)
         return inputs
 
     def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
         labels: list[str] = self._fitted().written(output)
         return labels
 
-    def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
-        """Return the chunks of each sentence as (start, end, type), end exclusive."""
+    def predict_segments(self, X: Any, **reading: Any) -> list[list[tuple[int, int, str]]]:
+        """Return the chunks of each sentence as (start, end, type), end exclusive.
+
+        ``constraints``, as for :meth:`predict`.
+        """
         model: SegmentModel = self._fitted()
 
         def answer(inputs: NativeInputs) -> list[Any]:
             return list(map(model.segments, inputs.solve(self.n_threads).outputs))
 
-        rows = self._ask(X, answer, list, {})
+        rows = self._ask(X, answer, list, reading)
         return [[segment for segment in row if segment[2] != "O"] for row in rows]
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[tuple[int, int, str], float]:
@@ -173,8 +179,8 @@ class SegmentTagger(LabelTagger):
         from ...metrics.boundaries import chunks
 
         model: SegmentModel = self._fitted()
-        corpus = self._gold_corpus(X, y, **reading)
-        inputs = model.inputs(corpus)
+        corpus = self._gold_corpus(X, y, reading.get("format"))
+        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
         outputs = inputs.solve(self.n_threads).outputs
         right: list[list[bool | None]] = []
         for labels, output in zip(self._as_written(model.gold(corpus)), outputs, strict=True):
@@ -216,10 +222,10 @@ class SegmentTagger(LabelTagger):
         model = self._fitted()
         return [*model.first, *model.later]
 
-    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
+    def _labeller(self, lone: str, nbest: int, constraints: Any = None, **columns: bool) -> Any:
         for name in filter(columns.get, ("marginals", "known")):
             raise ValueError(f"{name} is for taggers of tokens; this model finds segments")
-        return super()._labeller(lone, nbest, **columns)
+        return super()._labeller(lone, nbest, constraints, **columns)
 
     def _written_labels(self) -> list[str]:
         first: list[str] = self._fitted().first

@@ -64,6 +64,13 @@ class LabelTagger(LearnerParameters, FileTask):
         default=0.0, check=Number(), help="drop weights of at most this absolute value"
     )
     functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
+    constraints: Any = parameter(default=None, stored=False)
+    illegal: str = parameter(
+        default="error",
+        check=Choice("error", "drop"),
+        help="what to do with sentences whose labels break a constraint: error; drop: leave them "
+        "out",
+    )
 
     #: What decisions are about.
     _parts = "labels"
@@ -72,6 +79,10 @@ class LabelTagger(LearnerParameters, FileTask):
 
     def _check(self) -> None:
         check_learner(self)
+        if self.constraints is not None:
+            from ...constraints.text import stored
+
+            stored(self.constraints)  # before a file is read
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -171,7 +182,8 @@ class LabelTagger(LearnerParameters, FileTask):
     @staticmethod
     def _held_by(model: Any) -> dict[str, Any]:
         target = model.target_numbers if model.further else model.target + 1
-        return {"features": model.templates, "target": target}
+        constraints = model.constraints or None
+        return {"features": model.templates, "target": target, "constraints": constraints}
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -230,7 +242,7 @@ class LabelTagger(LearnerParameters, FileTask):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
+    def _labeller(self, lone: str, nbest: int, constraints: Any = None, **columns: bool) -> Any:
         """Return what labels files of the model's format natively.
 
         ``lone``: what separates labels from words that stand alone on their lines.
@@ -249,6 +261,7 @@ class LabelTagger(LearnerParameters, FileTask):
             model.certainty_curve,
             model.unknown,
             lone,
+            model.automata(constraints),
         )
 
     def _labels_in_files(self) -> list[str]:
@@ -266,6 +279,7 @@ class LabelTagger(LearnerParameters, FileTask):
         marginals: bool = False,
         known: bool = False,
         header: bool = False,
+        constraints: Any = None,
         progress: Callable[[int], None] | None = None,
         notice: Callable[[str], None] | None = None,
     ) -> int:
@@ -297,6 +311,8 @@ class LabelTagger(LearnerParameters, FileTask):
             (taggers of tokens).
         header : bool
             The first line of a column file names its columns.
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels, beside those of the model.
         progress : callable, optional
             Called with the number of tokens labelled so far.
         notice : callable, optional
@@ -313,7 +329,7 @@ class LabelTagger(LearnerParameters, FileTask):
         chosen = input_format(model, source, first[0], format)
         written = self._written_format(chosen, first[0], source, added, header)
         lone = getattr(written, "added", "") or " "
-        labeller = self._labeller(lone, nbest, **options)
+        labeller = self._labeller(lone, nbest, constraints, **options)
         whole = itertools.chain([first], read)
 
         def tell() -> None:

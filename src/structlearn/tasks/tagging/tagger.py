@@ -153,7 +153,12 @@ class Tagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
+    def _inputs(
+        self,
+        X: Any,
+        known: Sequence[Sequence[str | None]] | None = None,
+        constraints: Any = None,
+    ) -> NativeInputs:
         """Return the sentences of X.
 
         Parameters
@@ -162,10 +167,13 @@ class Tagger(LabelTagger):
             With or without the column of labels.
         known : list of lists, optional
             Labels known beforehand, None elsewhere: everything is asked given these.
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels as they are written, beside those of the model.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
-        return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
+        numbers = b"" if known is None else self._known(corpus, known)
+        return model.inputs(corpus, numbers, constraints=constraints)
 
     def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
         known = reading.get("known")
@@ -207,7 +215,9 @@ class Tagger(LabelTagger):
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         known = self._known(inputs.source, outputs, foreign=-2)
-        given = self._fitted().inputs(inputs.source, known, chooses=False)
+        given = self._fitted().inputs(
+            inputs.source, known, chooses=False, constraints=inputs.constraints
+        )
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
 
@@ -234,8 +244,8 @@ class Tagger(LabelTagger):
 
     def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         model: TaggerModel = self._fitted()
-        corpus = self._gold_corpus(X, y, **reading)
-        inputs = model.inputs(corpus)
+        corpus = self._gold_corpus(X, y, reading.get("format"))
+        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
