@@ -69,12 +69,17 @@ def fitted(request):
     return CASES[request.param].fit(X, Y)
 
 
+class NoChain:
+    def of(self, model):
+        return None
+
+
 class General:
     """A model that is asked by the way that all structures have."""
 
     def __init__(self, model):
         self.model = pickle.loads(pickle.dumps(model))
-        self.model._chain = (None,)
+        self.model._chain = NoChain()
 
     def __getattr__(self, name):
         return getattr(self.model, name)

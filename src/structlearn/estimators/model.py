@@ -11,7 +11,6 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _core
 from ..features.arrays import DenseEncoder, SparseEncoder
 from ..fitting.learner_registry import LearningParameters
 from ..fitting.learning import Kept, learn, warn_unless_converged
@@ -30,7 +29,7 @@ from .preparation import Before, Frame, Prepared, kind_of_structure, make_struct
 from .problem_inputs import ProblemInputs
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
-from .string_chains import ChainInputs, are_token_lists, core_chain, from_chain, to_chain
+from .string_chains import ChainInputs, HeldChain, are_token_lists, from_chain, to_chain
 from .summary import summary_html
 from .weights import label_weights, pair_weights, weight_contributions
 
@@ -351,8 +350,7 @@ class StructuredModel(LearningParameters, ArrayModel):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
-        # The chain of the core that predicts, (None,) if there is none; None: not made yet.
-        self._chain: tuple[_core.StringChain | None] | None = None
+        self._chain = HeldChain()
         # Those of the weights before.
         for name in ("_online", "_kept", "rounds_", "approximate_", "class_count_"):
             self.__dict__.pop(name, None)
@@ -371,10 +369,6 @@ class StructuredModel(LearningParameters, ArrayModel):
         self.duality_gap_ = gap
 
     # -- files ----------------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {**state, "_chain": None} if "_chain" in state else state
 
     def _learned(self, writer: Any) -> dict[str, Any]:
         return write_model(self, writer)
@@ -486,9 +480,7 @@ class StructuredModel(LearningParameters, ArrayModel):
             examples = self._encoder.transform(self._read_columns(X, self.structure_, known)[0])
             return ArrayProblem(self.structure_, examples, self._layout)
 
-        if self._chain is None:
-            self._chain = (core_chain(self),)
-        chain = self._chain[0]
+        chain = self._chain.of(self)
         if chain is None or not are_token_lists(X):
             return ProblemInputs(make(), self._weights, self.beam)
         return ChainInputs(chain, X, self.structure_, make, self._weights)

@@ -24,7 +24,7 @@ from ..structures.chains.chain import Chain
 from .assembly import assemble
 from .problem_inputs import ProblemInputs
 
-__all__ = ["ChainInputs", "are_token_lists", "core_chain", "from_chain", "to_chain"]
+__all__ = ["ChainInputs", "HeldChain", "are_token_lists", "from_chain", "to_chain"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -97,21 +97,34 @@ class ChainInputs(ProblemInputs):
 
 def are_token_lists(X: Any) -> bool:
     """Tell a list of lists, which have tokens if their features are named."""
-    return isinstance(X, list) and all(type(x) is list or type(x) is tuple for x in X)
+    plain = isinstance(X, list) and all(type(x) is list or type(x) is tuple for x in X)
+    return plain and bool(X)
 
 
-def core_chain(model: Any) -> _core.StringChain | None:
-    """Return the chain of the core that a fitted model is; None: it is something else."""
-    if _why_not(model):
-        return None
-    encoder = model._encoder.encoders["label"]
-    return _core.StringChain(
-        encoder.vocabulary.table,
-        encoder.separator,
-        model.classes_.tolist(),
-        model.structure_.order,
-        _arrays(model),
-    )
+class HeldChain:
+    """The chain of the core that a fitted model is, made when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._made = False
+        self._chain: _core.StringChain | None = None
+
+    def of(self, model: Any) -> _core.StringChain | None:
+        """Return the chain of the model that holds this; None: it is something else."""
+        if not self._made:
+            if not _why_not(model):
+                encoder = model._encoder.encoders["label"]
+                self._chain = _core.StringChain(
+                    encoder.vocabulary.table,
+                    encoder.separator,
+                    model.classes_.tolist(),
+                    model.structure_.order,
+                    _arrays(model),
+                )
+            self._made = True
+        return self._chain
+
+    def __reduce__(self) -> tuple[type[HeldChain], tuple[()]]:
+        return HeldChain, ()  # it is made again
 
 
 def to_chain(model: Any) -> StringChain:
