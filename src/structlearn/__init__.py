@@ -60,6 +60,7 @@ _MODULES = (
     "learners",
     "losses",
     "metrics",
+    "models",
     "plotting",
     "scoring",
     "structures",

@@ -41,10 +41,7 @@ class Model:
     def predict(self, X: Any, **reading: Any) -> Any:
         """Return the best output of each input."""
 
-        def answer(inputs: Inputs) -> Any:
-            return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-
-        return self._ask(X, answer, self._no_output, reading)
+        return self._ask(X, self._best, self._no_output, reading)
 
     def predict_single(self, x: Any, **reading: Any) -> Any:
         """Return the best output of one input, ``predict([x])[0]``."""
@@ -155,8 +152,7 @@ class Model:
         bound = self._least_shown if least is None else float(least)
 
         def answer(inputs: Inputs) -> list[Any]:
-            found = inputs.marginals(self._at(temperature), bound, self.n_threads)
-            return [self._named_parts(inputs, i, parts) for i, parts in enumerate(found)]
+            return self._marginals(inputs, self._at(temperature), bound)
 
         return self._ask(X, answer, self._no_parts, reading)
 
@@ -468,6 +464,15 @@ class Model:
         """Return X without inputs that have no parts (None: nothing), and the places of these."""
         return X, []
 
+    def _best(self, inputs: Any) -> Any:
+        """Return the best outputs of all inputs as users see them."""
+        return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+
+    def _marginals(self, inputs: Any, temperature: float, least: float) -> list[Any]:
+        """Return the probabilities of the parts of all inputs as users see them."""
+        found = inputs.marginals(temperature, least, self.n_threads)
+        return [self._named_parts(inputs, i, parts) for i, parts in enumerate(found)]
+
     def _named(self, inputs: Any, i: int, output: Any) -> Any:
         """Return an output of the structure as users see it."""
         raise AssertionError
@@ -486,8 +491,7 @@ class Model:
 
     def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
         """Return the score of the best output of each input, as :meth:`_scores_of` does."""
-        outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-        return self._scores_of(inputs, outputs, temperature)
+        return self._scores_of(inputs, self._best(inputs), temperature)
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
