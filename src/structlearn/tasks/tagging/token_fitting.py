@@ -143,6 +143,11 @@ class TokenFitting(Fitting):
             )
         if self.start is not None and labels != self.start.labels:
             new = sorted(set(labels) - set(self.start.labels))
+            if not new:
+                raise ValueError(
+                    "a model that another tool has trained cannot be continued: its labels are in "
+                    "an order of their own"
+                )
             raise ValueError(f"the model to continue from does not have the labels {new}")
         self.labels = labels
         chunks = not self.further and are_chunk_labels(labels)
