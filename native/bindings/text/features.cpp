@@ -15,6 +15,7 @@
 #include "bindings/buffers.hpp"
 #include "text/functions.hpp"
 #include "text/lexicon.hpp"
+#include "text/simple_regex.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -112,6 +113,12 @@ StringFunction named_function(const std::string& name, std::size_t n) {
   if (name == "lower") {
     return [](std::string_view s, Strings& out) { out.push_back(text::lower(s)); };
   }
+  if (name == "uncapped") {
+    return [](std::string_view s, Strings& out) {
+      out.emplace_back(s);
+      for (char& c : out.back()) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+  }
   if (name == "prefix" || name == "suffix") {
     const auto take = name == "prefix" ? &text::prefix : &text::suffix;
     return [take, n](std::string_view s, Strings& out) {
@@ -127,6 +134,24 @@ StringFunction named_function(const std::string& name, std::size_t n) {
   }
   if (name == "ngrams") {
     return [n](std::string_view s, Strings& out) { text::ngrams(s, n, out); };
+  }
+  throw std::invalid_argument("there is no feature function '" + name + "'");
+}
+
+// Functions with a text as argument: Wapiti's. What does not match is an empty string there.
+StringFunction text_function(const std::string& name, const std::string& argument) {
+  using Strings = std::vector<std::string>;
+  const auto regex = std::make_shared<SimpleRegex>(argument);
+  if (name == "tested") {
+    return [regex](std::string_view s, Strings& out) {
+      out.emplace_back(regex->search(s) ? "true" : "false");
+    };
+  }
+  if (name == "matched") {
+    return [regex](std::string_view s, Strings& out) {
+      const auto found = regex->search(s);
+      out.emplace_back(found ? s.substr(found->first, found->second) : "");
+    };
   }
   throw std::invalid_argument("there is no feature function '" + name + "'");
 }
@@ -179,7 +204,10 @@ Attribute read_attribute(nb::dict spec) {
       a.lexicon = nb::cast<std::shared_ptr<Lexicon>>(spec["lexicon"]);
     }
     for (nb::handle step : nb::cast<nb::list>(spec["functions"])) {
-      if (nb::isinstance<nb::tuple>(step)) {
+      if (nb::isinstance<nb::tuple>(step) && nb::isinstance<nb::str>(step[1])) {
+        const auto [name, argument] = nb::cast<std::pair<std::string, std::string>>(step);
+        a.function = then(std::move(a.function), text_function(name, argument));
+      } else if (nb::isinstance<nb::tuple>(step)) {
         const auto [name, n] = nb::cast<std::pair<std::string, std::size_t>>(step);
         a.function = then(std::move(a.function), named_function(name, n));
         a.multiple = a.multiple || name == "ngrams";
@@ -275,6 +303,8 @@ Place place_of(const std::string& name) {
   if (name == "inside") return Place::kInside;
   if (name == "whole") return Place::kWhole;
   if (name == "length") return Place::kLength;
+  if (name == "start") return Place::kStart;
+  if (name == "stop") return Place::kStop;
   throw std::invalid_argument("there is no place '" + name + "' in a segment");
 }
 
@@ -292,6 +322,13 @@ std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list template
     }
     t.mark_boundaries = nb::cast<bool>(fields[2]);
     t.transition = nb::cast<bool>(fields[3]);
+    const auto spelling = nb::cast<std::string>(fields[4]);
+    if (spelling == "crf++" || spelling == "wapiti") {
+      t.spelling = spelling == "wapiti" ? Spelling::kWapiti : Spelling::kCrfpp;
+    } else if (!spelling.empty()) {
+      throw std::invalid_argument("there is no spelling '" + spelling + "'");
+    }
+    t.pieces = nb::cast<std::vector<std::string>>(fields[5]);
     made.push_back(std::move(t));
   }
   return std::make_shared<FeatureSet>(std::move(read), std::move(made));
@@ -410,6 +447,17 @@ void bind_features(nb::module_& m) {
           },
           nb::arg("sentence"), nb::arg("begin"), nb::arg("end"));
 
+  m.def(
+      "spelled_keys",
+      [](nb::list features) {
+        // The keys of features that are strings, given as bytes.
+        std::vector<std::uint64_t> keys;
+        for (nb::handle feature : features) {
+          keys.push_back(spelled_key(Bytes(feature).text()));
+        }
+        return to_bytes(keys);
+      },
+      nb::arg("features"));
   m.def(
       "vector_keys",
       [](const std::string& text, std::size_t width) {

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ItemSequence", "read_items", "readable"]
+__all__ = ["ItemSequence", "decoded_items", "read_items", "readable"]
 
 
 class ItemSequence:
@@ -72,7 +72,7 @@ def read_items(table: Any, xseq: Any) -> tuple[Any, Any, Any]:
     try:
         _, *found = table.read([tokens], True, ":", False)
     except ValueError:
-        decoded = _decoded(tokens)
+        decoded = decoded_items(tokens)
         if decoded is None:
             raise
         _, *found = table.read([decoded], True, ":", False)
@@ -95,7 +95,7 @@ def readable(xseq: Any) -> Any:
     return tokens
 
 
-def _decoded(tokens: Any) -> Any:
+def decoded_items(tokens: Any) -> Any:
     """Return the same with strings in the place of bytes; None if there are no bytes."""
     found = False
 

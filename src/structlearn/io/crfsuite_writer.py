@@ -56,7 +56,7 @@ def crfsuite_bytes(weights: StringWeights, boundaries: tuple[str, str] | None = 
     return _core.crfsuite_bytes(*weights[:6])
 
 
-def _numbers(buffer: Any) -> memoryview:
+def _numbers(buffer: Any) -> memoryview[float]:
     return memoryview(buffer).cast("B").cast("d")
 
 

@@ -35,15 +35,12 @@ class Descent(Protocol):
         Half of the squared norm of the (pseudo-)gradient.
     evaluations : int
         Number of times that all losses were computed.
-    length : float
-        The last step in terms of its direction.
     pairs : int
         Number of gradient differences kept.
     """
 
     w: Vector
     evaluations: int
-    length: float
 
     @property
     def loss(self) -> float: ...

@@ -75,8 +75,10 @@ struct PyModel final : PyLabelModel {
           const std::vector<std::string>& shown, std::size_t order, bool hashed, nb::dict arrays,
           std::size_t candidates)
       : PyLabelModel(std::move(set), std::move(labels), shown) {
-    if (!std::is_sorted(names.labels.begin(), names.labels.end())) {
-      throw std::invalid_argument("the labels are not in sorted order");
+    std::vector<std::string_view> sorted(names.labels.begin(), names.labels.end());
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+      throw std::invalid_argument("a label is there twice");
     }
     text::TaggerWeights w;
     w.labels = names.labels.size();

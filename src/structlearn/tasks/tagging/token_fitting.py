@@ -155,6 +155,11 @@ class TokenFitting(Fitting):
             )
         if start is not None and labels != start.labels:
             new = sorted(set(labels) - set(start.labels))
+            if not new:
+                raise ValueError(
+                    "a model that another tool has trained cannot be continued: its labels are in "
+                    "an order of their own"
+                )
             raise ValueError(f"the model to continue from does not have the labels {new}")
         self.labels = labels
         chunks = not self.further and are_chunk_labels(labels)
