@@ -196,8 +196,7 @@ class Tagger(TokenLabels, LabelTagger):
         number = index.__getitem__ if foreign is None else lambda k: index.get(k, foreign)
         numbers = array("i")
         given = [labels for labels in known if len(labels)]
-        lengths = list(map(corpus.core.length, range(len(corpus))))
-        if list(map(len, given)) != lengths:
+        if list(map(len, given)) != corpus.core.lengths():
             raise ValueError("known must have one entry for each token")
         for s, labels in enumerate(given):
             try:
