@@ -205,5 +205,7 @@ def test_commands_name_what_is_missing(tmp_path):
 
 def test_other_programs_are_told_nothing():
     """Advice is for modules of the library; what others import is their business."""
-    code = "import structlearn\ntry:\n    import numpy\nexcept ImportError as error:\n    print(error)"
+    code = (
+        "import structlearn\ntry:\n    import numpy\nexcept ImportError as error:\n    print(error)"
+    )
     assert bare("program", code).strip() == "No module named 'numpy'"

@@ -91,9 +91,9 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     Tagger("pos", max_iter=1).fit(SENTENCES).save(folder / "good.model")
     shapes = make_shapes(2, size=16, random_state=0)
-    ImageSegmenter("crf", max_iter=1).fit(
-        list(zip(shapes.images, shapes.masks, strict=True))
-    ).save(folder / "image.model")
+    ImageSegmenter("crf", max_iter=1).fit(list(zip(shapes.images, shapes.masks, strict=True))).save(
+        folder / "image.model"
+    )
     (folder / "bad.model").write_bytes((folder / "good.model").read_bytes()[:-1] + b"\xff")
     (folder / "other.txt").write_text("fish N\n")
     (folder / "checkpoint.json").write_text(json.dumps({}))
@@ -113,7 +113,7 @@ def files(tmp_path_factory):
         (["a b=good.model"], "cannot be the name of a model"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_served(arguments, error, files, capsys, monkeypatch):
+def test_what_is_wrong_is_said_first(arguments, error, files, capsys, monkeypatch):
     monkeypatch.chdir(files)
     assert cli.run(["serve", *arguments]) == 1
     printed = capsys.readouterr().err

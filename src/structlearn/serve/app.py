@@ -167,7 +167,7 @@ class _Service:
         query = read_query(kind, body, self.registry)
         try:
             found = await asyncio.wait_for(self.batcher.run(query), limits.timeout)
-        except asyncio.TimeoutError:  # noqa: UP041 (another class in Python 3.10)
+        except asyncio.TimeoutError:
             raise Refused(
                 503, f"no answer within {limits.timeout:g} seconds: send less, or try again"
             ) from None

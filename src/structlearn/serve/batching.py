@@ -56,9 +56,7 @@ class Batcher:
     async def run(self, query: Query) -> bytes:
         """Return the answer to a query; raise Refused if there is none, or too many wait."""
         if len(self._waiting) >= self._most:
-            raise Refused(
-                429, "too many requests are waiting: try again", {"Retry-After": "1"}
-            )
+            raise Refused(429, "too many requests are waiting: try again", {"Retry-After": "1"})
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting.append((query, future))
         self._start()

@@ -54,7 +54,7 @@ class Metrics:
         bounds = _KINDS[name][2]
         place = bisect_left(bounds, value)
         bound = f"{bounds[place]:g}" if place < len(bounds) else "+Inf"
-        self.count(f"{name}_bucket", **labels, le=bound)
+        self.count(f"{name}_bucket", 1, **labels, le=bound)
         self.count(f"{name}_sum", value, **labels)
 
     def gauge(self, name: str, value: float) -> None:
@@ -67,7 +67,9 @@ class Metrics:
             return
         path = os.path.join(self._folder, f"{os.getpid()}.json")
         with open(f"{path}.part", "w", encoding="utf-8") as file:
-            json.dump([[name, labels, value] for (name, labels), value in self._values.items()], file)
+            json.dump(
+                [[name, labels, value] for (name, labels), value in self._values.items()], file
+            )
         os.replace(f"{path}.part", path)
         self._written = dict(self._values)
 
@@ -84,7 +86,9 @@ class Metrics:
             if kind == "histogram":
                 lines += _histogram(name, full, bounds, total)
             else:
-                rows = sorted((labels, value) for (key, labels), value in total.items() if key == name)
+                rows = sorted(
+                    (labels, value) for (key, labels), value in total.items() if key == name
+                )
                 lines += [f"{full}{_labels(labels)} {value:.17g}" for labels, value in rows]
         return "\n".join(lines) + "\n"
 

@@ -20,9 +20,7 @@ class Refused(Exception):
         Further headers of the answer.
     """
 
-    def __init__(
-        self, status: int, message: str, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.headers = dict(headers or {})

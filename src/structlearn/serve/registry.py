@@ -136,7 +136,9 @@ class Registry:
                 raise Refused(422, f"model must name one of {', '.join(self._held)}")
             held = self._held.get(name)
         if held is None:
-            raise Refused(404, f"there is no model {name!r:.80}; there are {', '.join(self._paths)}")
+            raise Refused(
+                404, f"there is no model {name!r:.80}; there are {', '.join(self._paths)}"
+            )
         return held
 
     def all(self) -> list[Held]:
