@@ -3,7 +3,7 @@
 As a program it hides these packages and does what its arguments say: ``command ...`` runs the
 command line, ``use ...`` loads a model and prints all of its answers as JSON, ``program ...`` runs
 some lines of Python. Tests import :func:`uses` and compare with the answers of a process that has
-everything. It imports nothing but structlearn, so that it also runs where nothing else is installed.
+everything. It imports nothing but structlearn, and runs where nothing else is installed.
 """
 
 import json

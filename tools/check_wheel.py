@@ -1,14 +1,14 @@
 """The wheels as users get them: built, installed where no compiler is, and tried.
 
-``python tools/check_wheel.py`` builds ``dist/*.whl``, structlearn-core and structlearn, and tries each
-in a new virtual environment with the compilers out of reach:
+``python tools/check_wheel.py`` builds ``dist/*.whl``, structlearn-core and structlearn, and tries
+each in a new virtual environment with the compilers out of reach:
 
 * structlearn-core with nothing else installed: its size, the English model, and, with the Python
   that runs this, every model of ``tests/test_without_numpy.py``, trained here and used there;
 * structlearn with all that it requires: import time, learning, the tour.
 
-``--core`` does the first only and fetches nothing. ``--installed core`` and ``--installed full`` check
-the Python that runs this. Ends with 1 and a line for each thing that fails.
+``--core`` does the first only and fetches nothing. ``--installed core`` and ``--installed full``
+check the Python that runs this. Ends with 1 and a line for each thing that fails.
 """
 
 from __future__ import annotations

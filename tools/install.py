@@ -39,7 +39,7 @@ def told(line: str) -> tuple[str, bool] | None:
 
 
 def remove_old_structlearn() -> None:
-    """Remove a structlearn from before structlearn-core: pip would take the core's module with it."""
+    """Remove a structlearn from before structlearn-core, with which pip would remove the module."""
     try:
         files = metadata.files("structlearn") or []
     except metadata.PackageNotFoundError:

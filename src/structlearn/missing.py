@@ -1,4 +1,4 @@
-"""Packages that structlearn-core goes without: a module of ours that imports one says how to get it.
+"""Packages that structlearn-core goes without: importing one of them says how to get it.
 
 ``structlearn-core`` has no dependencies and labels text with models that were trained elsewhere;
 ``structlearn`` requires it and the packages listed here.

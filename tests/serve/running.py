@@ -46,25 +46,26 @@ class Client:
         connection = self._connection or self.connect()
         self._connection = connection if self.kept else None
         method = method or ("GET" if content is None else "POST")
-        connection.putrequest(method, path, skip_host=host is not None)
-        if host:
-            connection.putheader("Host", host)
         told = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         if content is not None:
             told.setdefault("content-type", "application/json")
             told.setdefault("content-length", str(len(content)))
-        for name, value in told.items():
-            if value is not None:
-                connection.putheader(name, value)
-        connection.endheaders(content)
         try:
-            answer = Answer(connection.getresponse())
+            connection.putrequest(method, path, skip_host=host is not None)
+            if host:
+                connection.putheader("Host", host)
+            for name, value in told.items():
+                if value is not None:
+                    connection.putheader(name, value)
+            connection.endheaders(content)
+            return Answer(connection.getresponse())
         except BaseException:
-            self.close()
-            raise
-        if not self.kept:
+            self._connection = None
             connection.close()
-        return answer
+            raise
+        finally:
+            if not self.kept:
+                connection.close()
 
     def predict(self, **body):
         return self.ask("/v1/predict", body)

@@ -2,6 +2,8 @@
 
 import functools
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
@@ -88,17 +90,11 @@ def test_best_outputs_with_their_scores(name, served):
 @pytest.mark.parametrize("name", [n for n in [*CASES, "estimator"] if n != "pipeline"])
 def test_confidence(name, served):
     model, X = served.models[name], inputs_of(name)[:3]
-    with pytest.warns(UserWarning) if not model.calibrated_ else _nothing():
+    with nullcontext() if model.calibrated_ else pytest.warns(UserWarning, match="calibrated"):
         expected = [[as_json(float(p)) for p in row] for row in model.confidence(X)]
     answer = served.predict(model=name, inputs=X, confidence=True).json
     assert answer["confidence"] == expected
     assert answer["calibrated"] == model.calibrated_
-
-
-def _nothing():
-    import contextlib
-
-    return contextlib.nullcontext()
 
 
 @pytest.mark.filterwarnings("ignore:the probabilities of this")
@@ -141,8 +137,6 @@ def test_characters_of_any_kind(served):
 
 def test_queries_together_are_answered_as_alone(served):
     """Requests that wait together go to the model together; one that is wrong fails alone."""
-    from concurrent.futures import ThreadPoolExecutor
-
     X = inputs_of("tagger")
     asked = [[x] if i % 5 else [x, ["\ud800"]] for i, x in enumerate(X * 6)]
     with ThreadPoolExecutor(16) as pool:

@@ -113,9 +113,7 @@ def files(tmp_path_factory):
         (["a b=good.model"], "cannot be the name of a model"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_served(
-    arguments, error, files, capsys, monkeypatch
-):
+def test_what_is_wrong_is_said_first(arguments, error, files, capsys, monkeypatch):
     monkeypatch.chdir(files)
     assert cli.run(["serve", *arguments]) == 1
     printed = capsys.readouterr().err

@@ -6,6 +6,7 @@ import functools
 from asyncio import TimerHandle, Transport
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .settings import Settings
@@ -37,9 +38,8 @@ class Connection(H11Protocol):
     """
 
     _deadline: TimerHandle | None = None
-    _stopping = False
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:
         """Begin; hang up if too many connections are open."""
         super().connection_made(transport)
         if len(self.connections) > _limits()[0]:
@@ -60,8 +60,6 @@ class Connection(H11Protocol):
         super().data_received(data)
         if self.cycle is not before:
             self._within(_limits()[1])
-            if self._stopping:
-                self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
         """Wait for the next request, or go on with one that has arrived already."""
@@ -70,12 +68,16 @@ class Connection(H11Protocol):
         self._within(_KEPT if self.cycle is before else _limits()[1])
 
     def shutdown(self) -> None:
-        """Stop; requests that are on their way are still answered."""
-        self._stopping = True
+        """Stop; requests that are on their way are still answered, and told that it is the end."""
+        state = self.server_state
+        if CLOSE_HEADER not in state.default_headers:
+            state.default_headers = [*state.default_headers, CLOSE_HEADER]
         if self.cycle is None or self.cycle.response_complete:
             self._within(_LAST)
-        else:
-            super().shutdown()
+            return
+        if not self.cycle.response_started:
+            self.cycle.default_headers = state.default_headers
+        super().shutdown()
 
     def _within(self, seconds: float | None) -> None:
         if self._deadline is not None:

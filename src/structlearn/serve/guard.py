@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from ..printing import visible
@@ -102,8 +103,7 @@ class Guard:
         given = _headers(scope, b"authorization")
         kind, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         if kind.lower() != b"bearer" or not any(
-            # All of them, whatever is found.
-            [secrets.compare_digest(token.strip(), known) for known in self._tokens]
+            secrets.compare_digest(token.strip(), known) for known in self._tokens
         ):
             raise Refused(
                 401,
@@ -123,7 +123,7 @@ class Guard:
         self._metrics.count("requests_total", path=path, status=str(status))
         self._metrics.observe("request_seconds", seconds, path=path)
         if self._logged:
-            client = (scope.get("client") or ("-",))[0]
+            client = ":".join(map(str, scope.get("client") or "-"))
             shown = visible(scope["path"])[:200]
             _access.info(
                 "%s %s %s %s %s B %.1f ms",
@@ -180,10 +180,8 @@ async def _refuse(error: Refused, receive: Receive, send: Send, *, has_body: boo
             if not message.get("more_body", False):
                 return
 
-    try:
+    with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(drop(), _LINGER)
-    except asyncio.TimeoutError:
-        pass
     await send({"type": "http.response.body", "body": b""})
 
 

@@ -54,7 +54,7 @@ class Metrics:
         bounds = _KINDS[name][2]
         place = bisect_left(bounds, value)
         bound = f"{bounds[place]:g}" if place < len(bounds) else "+Inf"
-        self.count(f"{name}_bucket", **labels, le=bound)
+        self.count(f"{name}_bucket", 1, **labels, le=bound)
         self.count(f"{name}_sum", value, **labels)
 
     def gauge(self, name: str, value: float) -> None:

@@ -154,7 +154,7 @@ def _check_text(where: str, text: Any, held: Held) -> None:
 
 
 def _check_sentence(where: str, sentence: Any, held: Held) -> None:
-    """Refuse what is no sentence of tokens; models of lists and dictionaries look for themselves."""
+    """Refuse what is not a sentence of tokens; estimators check their tokens themselves."""
     if not isinstance(sentence, list):
         raise Refused(422, f"{where} must be a list of tokens")
     most = MOST_WORDS.get(held.task)

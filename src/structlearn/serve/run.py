@@ -19,13 +19,22 @@ _GRACE = 30
 def serve(settings: Settings) -> None:
     """Serve until a signal says to stop; what is wrong with models or tokens is raised first."""
     check_packages()
-    import uvicorn
+    from uvicorn import Config, Server
+    from uvicorn.supervisors import Multiprocess
+
+    class Workers(Multiprocess):
+        """Processes of which none is asked any more when they are told to stop."""
+
+        def terminate_all(self) -> None:
+            for one in self.sockets:
+                one.close()
+            super().terminate_all()
 
     read_tokens(settings.token_file)
     Registry(settings.models).check()
     with tempfile.TemporaryDirectory(prefix="structlearn-") as folder:
         with_folder(settings, folder).to_environment()
-        uvicorn.run(
+        config = Config(
             "structlearn.serve.app:application",
             factory=True,
             host=settings.host,
@@ -34,6 +43,10 @@ def serve(settings: Settings) -> None:
             log_config=_logging(),
             **options(),
         )
+        if settings.workers == 1:
+            Server(config).run()
+        else:
+            Workers(config, [config.bind_socket()]).run()
 
 
 def options() -> dict[str, Any]:
