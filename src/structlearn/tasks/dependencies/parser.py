@@ -35,6 +35,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from .scores import Comparison
 
@@ -179,13 +180,15 @@ class DependencyParser(TreeParser):
     def _gold_trees(self, treebank: Corpus) -> list[Any]:
         return gold_trees(treebank)
 
-    def _tree_labels(self, treebank: Corpus) -> list[list[str]]:
-        return treebank.column("deprel")
+    def _read_parts(self, X: Any, format: str | None) -> SplitCorpus:
+        from ...fitting.split_corpus import SplitCorpus, in_parts
 
-    def _learn(self, treebank: Corpus, weights: Any, dev: Corpus | None) -> tuple[ParserModel, Any]:
+        return SplitCorpus(in_parts(X, _read_part, format, bool(self.gold_tags)))
+
+    def _learn(self, treebank: SplitCorpus, dev: Corpus | None) -> tuple[ParserModel, Any]:
         from .training import ParserFitting
 
-        return ParserFitting(self, treebank, dev, self._loss_weights(treebank, weights)).run()
+        return ParserFitting(self, treebank, dev).run()
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -384,3 +387,11 @@ class DependencyParser(TreeParser):
         from .scores import Comparison
 
         return Comparison(self, not_empty(read_treebank(X, format)), gold_tags)
+
+
+def _read_part(source: Any, format: str | None, gold_tags: bool) -> Corpus:
+    corpus = not_empty(read_treebank(source, format))
+    if gold_tags:
+        check_tags(corpus)
+    gold_trees(corpus)  # bad ones are refused before the taggers take their time
+    return corpus
