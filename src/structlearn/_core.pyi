@@ -723,14 +723,10 @@ class TreeExamples:
         examples: Sequence[
             tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int, int]], int]
         ],
-        min_count: int,
-        keys: Any | None,
+        keys: Any,
         nameless: int,
     ) -> None: ...
     def problem(self, sample_weight: Any | None) -> Problem: ...
-    def keys(self) -> bytes: ...
-    @property
-    def n_features(self) -> int: ...
 
 class TreeParser:
     def __init__(

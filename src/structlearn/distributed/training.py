@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from ..checks import check_whole
+from ..io.image_folders import example_pairs
 from ..text.corpus import Corpus, corpus_of
 from ..text.formats import guess_format
 from ..text.sources import with_labels
 from .cluster import connected, make_crew
 from .crew import Crew, CrewParts
-from .shards import FileShard, Shard, file_shards, find_files, list_shards
+from .shards import FileShard, ListShard, Shard, file_shards, find_files, list_ends, list_shards
 
 __all__ = ["fit"]
 
@@ -106,8 +108,8 @@ def _trainer(model: Any) -> Any:
     kinds: dict[type, Any] = {
         Tagger: _fit_tokens,
         SegmentTagger: _fit_tokens,
-        DependencyParser: _fit_dependencies,
-        ConstituencyParser: _fit_constituents,
+        DependencyParser: _fit_tokens,
+        ConstituencyParser: _fit_tokens,
         ImageSegmenter: _fit_images,
         StructuredModel: _fit_estimator,
     }
@@ -149,8 +151,6 @@ def _shards(
 
         return example_shards(X, y, sample_weight, n)
     if hasattr(model, "superpixels"):
-        from .images import image_shards
-
         return list(image_shards(X, y, size, n))
     if files:
         chosen = format or _format_of(model, X[0])
@@ -160,6 +160,24 @@ def _shards(
     given = list(X if y is None else model._joined(X, y) if hasattr(model, "_joined") else
                  with_labels(X, y))  # fmt: skip
     return list(list_shards(given, n, name="sentences"))
+
+
+def image_shards(X: Any, y: Any, size: int | None, n: int | None) -> list[ListShard]:
+    """Return shards of images with their masks; files are read where the shards are.
+
+    Parameters
+    ----------
+    size : int, optional
+        Bytes of a shard.
+    n : int, optional
+        Number of shards, where no size is given.
+    """
+    pairs = example_pairs(X, y)
+    paths = [image for image, _ in pairs if isinstance(image, (str, os.PathLike))]
+    bytes_ = sum(map(os.path.getsize, paths))
+    bytes_ += sum(getattr(image, "nbytes", 0) for image, _ in pairs)
+    ends = list_ends(len(pairs), bytes_, n if size is None else -(-bytes_ // size))
+    return [ListShard(f"images {a} to {b - 1}", pairs[a:b], b - a) for a, b in pairwise(ends)]
 
 
 def _are_files(model: Any, X: Any, y: Any) -> bool:
@@ -237,28 +255,11 @@ def _token_format(crew: Crew, format: str | None) -> str | None:
     return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
 
 
-def _fit_dependencies(
-    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .dependencies import fit_dependencies
-
-    fit_dependencies(parser, crew, dev, format, sample_weight)
-
-
-def _fit_constituents(
-    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .constituents import fit_constituents
-
-    fit_constituents(parser, crew, dev, format, sample_weight)
-
-
 def _fit_images(
     segmenter: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
 ) -> None:
-    from .images import fit_images
-
-    fit_images(segmenter, crew, dev, format, sample_weight)
+    parts = CrewParts(crew.files()).then(_content)
+    segmenter.fit(parts, dev=dev, sample_weight=sample_weight)
 
 
 def _fit_estimator(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -13,11 +13,13 @@ from ..text.corpus import Corpus, column_names, find_column
 from .example_weights import check_sample_weight, refuse_no_weight
 from .parts import Parts, alone
 
-__all__ = ["SplitCorpus", "by_part", "in_parts"]
+__all__ = ["Counts", "SplitCorpus", "by_part", "in_parts", "joined"]
 
 
 def in_parts(X: Any, read: Callable[..., Any], *args: Any) -> Parts:
     """Return the parts that X is: on one machine it is one, which ``read`` reads."""
+    if isinstance(X, SplitCorpus):
+        X = X.parts
     parts = X if isinstance(X, Parts) else alone(X)
     return parts.then(read, *args)
 
@@ -27,6 +29,11 @@ def by_part(items: Any, sizes: Sequence[int]) -> list[Any]:
     if items is None:
         return [None] * len(sizes)
     return [items[begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
+
+
+def joined(results: Iterable[list[Any] | None]) -> list[Any]:
+    """Return the lists of all parts as one."""
+    return [item for one in results if one is not None for item in one]
 
 
 class _Facts(NamedTuple):
@@ -110,6 +117,16 @@ class SplitCorpus:
         found: dict[str, float] = self.parts.sum(_totals, column).counts
         return found
 
+    def subset(self, sentences: Iterable[int]) -> Corpus:
+        """Return a corpus of the sentences with these numbers."""
+        wanted = sorted(sentences)
+        begins = list(accumulate(self.sizes, initial=0))
+        own = [
+            [i - begin for i in wanted if begin <= i < begin + size]
+            for begin, size in zip(begins, self.sizes, strict=False)
+        ]
+        return Corpus.from_sentences(joined(self.parts.each(_rows, own=own)), self.format)
+
     # -- other corpora of the same sentences ------------------------------------------------------
 
     def then(self, make: Callable[..., Corpus | None], *args: Any, own: Any = None) -> SplitCorpus:
@@ -153,29 +170,33 @@ class SplitCorpus:
         return counts.lexicon()
 
 
-class _Counts:
+class Counts:
     """Counts that stay in the order of first occurrence when they are added up."""
 
-    def __init__(self, counts: dict[str, Any]) -> None:
+    def __init__(self, counts: dict[Any, Any]) -> None:
         self.counts = counts
 
-    def __add__(self, other: _Counts) -> _Counts:
+    def __add__(self, other: Counts) -> Counts:
         for key, times in other.counts.items():
             self.counts[key] = self.counts.get(key, 0) + times
         return self
 
 
-def _counts(corpus: Corpus, column: int) -> _Counts:
-    return _Counts(corpus.counts(column))
+def _counts(corpus: Corpus, column: int) -> Counts:
+    return Counts(corpus.counts(column))
 
 
-def _totals(corpus: Corpus, column: int) -> _Counts:
+def _totals(corpus: Corpus, column: int) -> Counts:
     totals: Counter[str] = Counter()
     weights = corpus.weights or [1.0] * len(corpus)
     for cells, weight in zip(corpus.column(column), weights, strict=True):
         for cell in cells:
             totals[cell] += weight  # type: ignore[assignment]
-    return _Counts(totals)
+    return Counts(totals)
+
+
+def _rows(corpus: Corpus, wanted: list[int]) -> list[list[tuple[str, ...]]]:
+    return [list(corpus[i]) for i in wanted]
 
 
 def _weighted(corpus: Corpus, weights: list[float]) -> Corpus | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from ..fitting.learner_registry import check_learner
 from ..fitting.parameters import Switch, Whole, parameter
@@ -29,12 +29,13 @@ class _Hooks(FileTask):
 
     #: (X, y, format, name) -> sentences with their trees, of which there is at least one;
     _treebank: Callable[..., Any]
-    #: (X, y) -> sentences with the trees that are given apart; the labels of trees;
+    #: (X, y) -> sentences with the trees that are given apart;
     _joined: Callable[..., Any]
-    _tree_labels: Callable[..., list[list[str]]]
+    #: (X, format) -> the treebank in parts, to learn from;
+    _read_parts: Callable[..., Any]
     #: treebank -> its trees;
     _gold_trees: Callable[..., list[Any]]
-    #: (treebank, its weights, dev) -> the model, and what ``learn_task`` returned;
+    #: (treebank in parts, dev) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
@@ -97,10 +98,9 @@ class TreeParser(LearnerParameters, _Hooks):
             Format of the files.
         """
         self._check()
-        treebank = self._treebank(X, y, format)
+        treebank = self._read_parts(X if y is None else self._joined(X, y), format)
         held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
-        present = self._present(treebank, sample_weight)
-        model, learned = self._plain()._learn(*present, held_out)
+        model, learned = self._plain()._learn(treebank.weighted(sample_weight), held_out)
         return self._accept(model, learned, held_out)
 
     def _accept(self: Parser, model: Any, learned: Any, held_out: Any) -> Parser:
@@ -133,29 +133,19 @@ class TreeParser(LearnerParameters, _Hooks):
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         return self._treebank(source, None, format)
 
-    def _present(self, treebank: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Return the sentences of weight above 0 and their weights; None: all alike."""
-        from ..fitting.example_weights import check_sample_weight, refuse_no_weight
+    def _label_weights(self, totals: Callable[[], Mapping[str, float]]) -> dict[str, float] | None:
+        """Return the weight of each label, of which there is so much; None: all 1."""
+        if self.class_weight is None:
+            return None
+        import numpy as np
 
-        weights = check_sample_weight(sample_weight, len(treebank))
-        refuse_no_weight(weights)
-        if weights is None:
-            return treebank, None
-        if isinstance(treebank, list):
-            kept: Any = [tree for tree, weight in zip(treebank, weights, strict=True) if weight]
-        else:
-            kept = treebank.weighted(weights.tolist())
-        return kept, weights[weights > 0]
+        from ..estimators.outputs import class_weight_table
 
-    def _loss_weights(self, treebank: Any, weights: Any) -> Any:
-        """Return the weights of the losses: those of the sentences times those of their labels."""
-        from ..fitting.example_weights import refuse_no_weight
-
-        if self.class_weight is not None:
-            by_label = _mean_weights(self.class_weight, self._tree_labels(treebank), weights)
-            weights = by_label if weights is None else weights * by_label
-        refuse_no_weight(weights)
-        return weights
+        counts = dict(sorted(totals().items()))
+        labels, sizes = np.array(list(counts)), np.array(list(counts.values()))
+        table = class_weight_table(self.class_weight, labels, sizes)
+        assert table is not None
+        return dict(zip(counts, table.tolist(), strict=True))
 
     def _say(self, line: str) -> None:
         """Write a line of progress."""
@@ -280,16 +270,3 @@ class TreeParser(LearnerParameters, _Hooks):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"{type(self).__name__}(learner={self.learner!r}{state})"
-
-
-def _mean_weights(class_weight: Any, labels: list[list[str]], sample_weight: Any) -> Any:
-    """Return the mean class weight of each example's labels."""
-    import numpy as np
-
-    from ..estimators.outputs import class_weights
-    from ..problem.gold import GoldOutputs
-
-    classes, numbers = np.unique([k for row in labels for k in row], return_inverse=True)
-    ptr = np.cumsum([0, *map(len, labels)])
-    gold = GoldOutputs(labels, numbers.astype(np.int64), ptr)
-    return class_weights(class_weight, classes, gold, sample_weight)

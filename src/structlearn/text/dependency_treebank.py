@@ -13,7 +13,7 @@ from .files import read_bytes
 from .formats import check_format, sure_format, token_formats
 from .labelling import label_pieces, piece_size
 from .layouts import format_advice
-from .sources import check_source, named_file, paired
+from .sources import TextPart, check_source, named_file, paired
 from .tokens import add_tokens, split_sentence
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -41,6 +41,8 @@ def read_treebank(source: Any, format: str | None = None) -> Corpus:
         raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
     if isinstance(source, (str, os.PathLike)):
         source = read_corpus(named_file(source), "conllu")
+    elif isinstance(source, TextPart):
+        source = corpus_of(source.name, source.text(), "conllu")
     if isinstance(source, Corpus):
         if source.format != "conllu":
             raise FileError(

@@ -149,14 +149,15 @@ class ConstituencyParser(TreeParser):
     def _gold_trees(self, treebank: list[Tree]) -> list[Tree]:
         return treebank
 
-    def _tree_labels(self, treebank: list[Tree]) -> list[list[str]]:
-        return [[label for _, _, label in tree.spans()] for tree in treebank]
+    def _read_parts(self, X: Any, format: str | None) -> Any:
+        from .fitting import SplitTrees
 
-    def _learn(self, treebank: list[Tree], weights: Any, dev: list[Tree] | None) -> tuple[Any, Any]:
+        return SplitTrees.read(X, format, **self._kept)
+
+    def _learn(self, treebank: Any, dev: list[Tree] | None) -> tuple[Any, Any]:
         from .fitting import TreeFitting
 
-        losses = self._loss_weights(treebank, weights)
-        model, learned = TreeFitting(self, treebank, dev, weights, losses).run()
+        model, learned = TreeFitting(self, treebank, dev).run()
         model.training.update(self._kept)
         return model, learned
 

@@ -17,7 +17,7 @@ __all__ = ["TreebankGrammar"]
 class TreebankGrammar:
     """Symbols, rules and their log probabilities.
 
-    :func:`~structlearn.text.tree_rules.counted_rules` makes what it is given.
+    :class:`~structlearn.text.tree_rules.RuleCounts` makes what it is given.
 
     Parameters
     ----------

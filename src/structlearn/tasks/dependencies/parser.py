@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from ...drawing.report import Report
+    from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from .scores import Comparison
 
@@ -183,13 +184,15 @@ class DependencyParser(TreeParser):
     def _gold_trees(self, treebank: Corpus) -> list[Any]:
         return gold_trees(treebank)
 
-    def _tree_labels(self, treebank: Corpus) -> list[list[str]]:
-        return treebank.column("deprel")
+    def _read_parts(self, X: Any, format: str | None) -> SplitCorpus:
+        from ...fitting.split_corpus import SplitCorpus, in_parts
 
-    def _learn(self, treebank: Corpus, weights: Any, dev: Corpus | None) -> tuple[ParserModel, Any]:
+        return SplitCorpus(in_parts(X, _read_part, format, bool(self.gold_tags)))
+
+    def _learn(self, treebank: SplitCorpus, dev: Corpus | None) -> tuple[ParserModel, Any]:
         from .training import ParserFitting
 
-        return ParserFitting(self, treebank, dev, self._loss_weights(treebank, weights)).run()
+        return ParserFitting(self, treebank, dev).run()
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -433,3 +436,11 @@ def _cells(i: int, token: str) -> Any:
         return (word, tags[0])
     upos, xpos, feats = (*tags, "_")[:3]
     return (str(i), word, "_", upos, xpos, feats, "_", "_", "_", "_")
+
+
+def _read_part(source: Any, format: str | None, gold_tags: bool) -> Corpus:
+    corpus = not_empty(read_treebank(source, format))
+    if gold_tags:
+        check_tags(corpus)
+    gold_trees(corpus)  # bad ones are refused before the taggers take their time
+    return corpus

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...metrics import confusion, token_accuracy
+from ...metrics import confusion
+from ...metrics.accuracy import token_counts
 from ...metrics.attachment import attachment_interval, attachment_report
 from ...metrics.significance import significance
 from ...printing import joined_lines
@@ -13,7 +14,7 @@ from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees
 from .tags import TAG_COLUMNS, Tags, tag_names
 
-__all__ = ["Comparison", "tag_accuracies"]
+__all__ = ["Comparison", "tag_accuracies", "tag_hits"]
 
 
 class Comparison:
@@ -96,12 +97,18 @@ def tag_accuracies(corpus: Corpus, tags: Tags) -> dict[str, float]:
 
     Words without a gold tag are left out; those without features, "_", have none.
     """
-    found = {}
+    hits = tag_hits(corpus, tags)
+    return {name: right / known for name, (right, known) in hits.items() if known}
+
+
+def tag_hits(corpus: Corpus, tags: Tags) -> dict[str, tuple[int, int]]:
+    """Return how many predicted tags are right, and of how many, by column."""
+    found = dict.fromkeys(TAG_COLUMNS, (0, 0))
     for c, name in enumerate(TAG_COLUMNS):
-        if corpus.counts(name).keys() == {"_"}:
-            continue
-        gold = corpus.labels(corpus.find_column(name), "" if name == "feats" else "_")
-        found[name] = token_accuracy(gold, tag_names(corpus, tags, c))
+        if corpus.counts(name).keys() != {"_"}:
+            gold = corpus.labels(corpus.find_column(name), "" if name == "feats" else "_")
+            right, known = zip(*token_counts(gold, tag_names(corpus, tags, c)), strict=True)
+            found[name] = sum(right), sum(known)
     return found
 
 

@@ -180,10 +180,11 @@ class ImageSegmenter(LearnerParameters, FileTask):
             Multiplies the loss of each image; ≥ 0. An image of weight 0 is as if it were not there.
             Pixels are drawn from an image once, whatever it weighs.
         """
+        from ...fitting.split_corpus import in_parts
         from .fitting import fit_segmenter
 
         self._check()
-        examples = read_examples(X, y)
+        examples = in_parts(X, read_examples, y)
         pairs = None if dev is None else example_pairs(dev)
         held_out = None if pairs is None else read_examples(pairs)
         self._accept(

@@ -34,6 +34,7 @@ from .model import SegmentModel
 __all__ = ["SegmentFitting", "SegmentInventory"]
 
 Vector = npt.NDArray[np.float64]
+Segments = list[list[tuple[int, int, int]]]
 
 #: Features of each label whose names a model has.
 _NAMED = 20
@@ -52,7 +53,7 @@ class SegmentInventory(Inventory):
         As of :class:`Inventory`.
     """
 
-    _outputs: list[list[tuple[int, int, str]]] | None = None
+    _outputs: tuple[Segments, npt.NDArray[np.int32]] | None = None
 
     def __init__(
         self,
@@ -91,16 +92,27 @@ class SegmentInventory(Inventory):
         self, vocabulary: _core.Vocabulary, extractor: _core.Extractor, corpus: Corpus, rows: Any
     ) -> None:
         """Count the features of the segments of a corpus."""
-        outputs = self.outputs(corpus)
-        vocabulary.add_segments(extractor, corpus.core, self.max_length, self._marks(outputs))
-        self._outputs = None if rows is None else outputs
+        found = self.outputs(corpus)
+        vocabulary.add_segments(extractor, corpus.core, self.max_length, found[1])
+        self._outputs = None if rows is None else found
 
-    def outputs(self, corpus: Corpus) -> list[list[tuple[int, int, str]]]:
-        """Return the segments of each sentence, none of them too long."""
+    def outputs(self, corpus: Corpus) -> tuple[Segments, npt.NDArray[np.int32]]:
+        """Return the segments of each sentence, none of them too long, and marks of tokens.
+
+        Those have the number of the label of a segment that begins there, else −1.
+        """
         if self._outputs is not None:
             return self._outputs
-        labels = corpus.column(self.target)
-        return [to_segments(row, self.max_length)[0] for row in labels]
+        number = {label: i for i, label in enumerate(self.labels)}
+        outputs, marks = [], array("i")
+        for labels in corpus.column(self.target):
+            row = []
+            for start, end, kind in to_segments(labels, self.max_length)[0]:
+                row.append((start, end, number[kind]))
+                marks.append(number[kind])
+                marks.extend([-1] * (end - start - 1))
+            outputs.append(row)
+        return outputs, np.array(marks, dtype=np.int32)
 
     def problem(self, corpus: Corpus, class_weight: Any) -> LabelProblem:
         """Return the problem of a part: ``max_length`` rows of features for each token."""
@@ -108,28 +120,14 @@ class SegmentInventory(Inventory):
         arrays = self.vocabulary.segment_rows(extractor, corpus.core, width).arrays()
         place = arrays["sentence"], self.vocabulary.size, None, arrays["begin"], arrays["feature"]
         rows = {"segment": FeatureRows(*place, inner=(width,))}
-        gold, weight = self._gold(self.outputs(corpus)), sentence_weights(corpus)
+        outputs, marks = self.outputs(corpus)
+        begin = np.flatnonzero(marks >= 0)
+        labels = np.repeat(marks[begin].astype(np.int64), np.diff(np.append(begin, len(marks))))
+        ends = np.cumsum([0, *(row[-1][1] for row in outputs)])
+        gold, weight = GoldOutputs(outputs, labels, ends), sentence_weights(corpus)
         return LabelProblem(
             self.structure, self.labels, self.layout, rows, gold, class_weight, weight
         )
-
-    def _marks(self, outputs: Any) -> npt.NDArray[np.int32]:
-        """Return for each token the number of the label of a segment that begins there, else −1."""
-        number = {label: i for i, label in enumerate(self.labels)}
-        marks = array("i")
-        for row in outputs:
-            for start, end, kind in row:
-                marks.append(number[kind])
-                marks.extend([-1] * (end - start - 1))
-        return np.array(marks, dtype=np.int32)
-
-    def _gold(self, segments: Any) -> GoldOutputs:
-        number, marks = {label: i for i, label in enumerate(self.labels)}, self._marks(segments)
-        outputs = [[(a, b, number[kind]) for a, b, kind in row] for row in segments]
-        begin = np.flatnonzero(marks >= 0)
-        labels = np.repeat(marks[begin].astype(np.int64), np.diff(np.append(begin, len(marks))))
-        ends = np.cumsum([row[-1][1] for row in outputs])
-        return GoldOutputs(outputs, labels, np.concatenate(([0], ends)).astype(np.int64))
 
 
 class SegmentFitting(Fitting):
