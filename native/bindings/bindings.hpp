@@ -46,6 +46,7 @@ void bind_word_emissions(nb::module_& m);
 void bind_tagger_training(nb::module_& m);
 void bind_crfsuite(nb::module_& m);
 void bind_inputs(nb::module_& m);
+void bind_string_chain(nb::module_& m);
 void bind_tagger_model(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_segments(nb::module_& m);

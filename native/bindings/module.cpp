@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_tagger_training(m);
   structlearn::python::bind_crfsuite(m);
   structlearn::python::bind_inputs(m);
+  structlearn::python::bind_string_chain(m);
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_candidates(m);
   structlearn::python::bind_segments(m);

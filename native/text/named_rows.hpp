@@ -20,6 +20,20 @@ struct NamedRows {
   std::size_t begin(std::size_t token) const { return token == 0 ? 0 : end[token - 1]; }
   std::size_t capacity() const { return id.capacity() + value.capacity() + end.capacity(); }
 
+  // Leaves out features whose names are not known.
+  void drop_unknown() {
+    std::size_t kept = 0, j = 0;
+    for (std::size_t& last : end) {
+      for (; j < last; ++j) {
+        if (id[j] == kUnknown) continue;
+        if (!value.empty()) value[kept] = value[j];
+        id[kept++] = id[j];
+      }
+      last = kept;
+    }
+    id.resize(kept);
+    if (!value.empty()) value.resize(kept);
+  }
   void clear() {
     id.clear();
     value.clear();

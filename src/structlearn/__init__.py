@@ -57,6 +57,7 @@ _MODULES = (
     "learners",
     "losses",
     "metrics",
+    "models",
     "plotting",
     "scoring",
     "structures",

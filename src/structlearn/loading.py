@@ -23,6 +23,7 @@ TASKS = {
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
     "pipeline": ("tasks.pipeline.pipeline", "Pipeline"),
     "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
+    "chain": ("models.string_chain", "StringChain"),
     "estimator": ("estimators.stored.files", "StoredEstimator"),
 }
 

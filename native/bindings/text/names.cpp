@@ -11,16 +11,57 @@
 namespace structlearn::python {
 namespace {
 
+nb::object name_at(const NameTable& table, std::size_t column) {
+  if (column >= table.strings.size()) throw nb::index_error("no such name");
+  const std::string_view s = table.strings[static_cast<std::uint32_t>(column)];
+  PyObject* decoded =
+      PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogatepass");
+  if (decoded == nullptr) throw nb::python_error();
+  return nb::steal(decoded);
+}
+
 nb::list names_of(const NameTable& table) {
   nb::list out;
-  for (std::uint32_t id = 0; id < table.strings.size(); ++id) {
-    const std::string_view s = table.strings[id];
-    PyObject* decoded =
-        PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogatepass");
-    if (decoded == nullptr) throw nb::python_error();
-    out.append(nb::steal(decoded));
+  for (std::size_t column = 0; column < table.strings.size(); ++column) {
+    out.append(name_at(table, column));
   }
   return out;
+}
+
+// All names one after another, and where each ends.
+nb::tuple joined(const NameTable& table) {
+  std::string text;
+  std::vector<std::uint64_t> ends;
+  for (std::uint32_t column = 0; column < table.strings.size(); ++column) {
+    text.append(table.strings[column]);
+    ends.push_back(text.size());
+  }
+  return nb::make_tuple(nb::bytes(text.data(), text.size()), to_bytes(ends));
+}
+
+NameTable read_joined(nb::handle text, nb::handle ends) {
+  const Bytes letters(text), numbers(ends);
+  const std::string_view whole = letters.text();
+  const nb::object decoded = nb::steal(PyUnicode_DecodeUTF8(
+      whole.data(), static_cast<Py_ssize_t>(whole.size()), "surrogatepass"));
+  if (!decoded.is_valid()) throw nb::python_error();
+  const auto inside = [&](std::size_t at) {  // of a character
+    return at < whole.size() && (static_cast<unsigned char>(whole[at]) & 0xC0) == 0x80;
+  };
+  NameTable table;
+  std::size_t begin = 0;
+  for (const std::uint64_t end : numbers.as<std::uint64_t>("the ends of names")) {
+    if (end < begin || end > whole.size() || inside(end)) {
+      throw std::invalid_argument("names that do not fit together");
+    }
+    const std::size_t known = table.strings.size();
+    if (table.strings.add(whole.substr(begin, end - begin)) != known) {
+      throw std::invalid_argument("a name appears twice");
+    }
+    begin = end;
+  }
+  if (begin != whole.size()) throw std::invalid_argument("names without an end");
+  return table;
 }
 
 // Adds names, each at its place; those that are there already are left out.
@@ -52,6 +93,9 @@ void bind_names(nb::module_& m) {
   nb::class_<NameTable>(m, "NameTable")
       .def(nb::init<>())
       .def("__len__", [](const NameTable& table) { return table.strings.size(); })
+      .def("__getitem__", &name_at, nb::arg("column"))
+      .def("joined", &joined)
+      .def_static("from_joined", &read_joined, nb::arg("text"), nb::arg("ends"))
       .def("names", &names_of)
       .def("add", &add, nb::arg("names"))
       .def("read", &read, nb::arg("examples"), nb::arg("learn"), nb::arg("separator"),

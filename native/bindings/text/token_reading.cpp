@@ -205,6 +205,13 @@ nb::object TokenReading::as_list(PyObject* tokens, std::size_t number) {
                  number, start.ptr());
     throw nb::python_error();
   }
+  if (is_mapping(tokens)) {
+    PyErr_Format(PyExc_ValueError,
+                 "example %zu is one token, a %s: pass a list of sentences, each a list of tokens, "
+                 "[sentence] if there is only one",
+                 number, name_of_type(tokens));
+    throw nb::python_error();
+  }
   if (!is_instance(tokens, "collections.abc", "Sequence") &&
       !PyObject_HasAttrString(tokens, "__array__")) {
     PyErr_Format(PyExc_ValueError, "example %zu is of type %s, where a list of tokens is needed",

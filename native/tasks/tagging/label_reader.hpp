@@ -26,8 +26,6 @@ class LabelReader : public Reader {
   virtual void update() = 0;
   virtual void forget() = 0;
   virtual void ask(const TaggerQuestion&) {}
-  // From an output of the model to a label for each token, as numbers of LabelNames.
-  virtual void to_labels(Output&) const {}
 };
 
 // Makes a reader of a corpus.

@@ -135,9 +135,6 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             return self.classes_[np.array(outputs, dtype=np.int64)]
         return list(map(self._name, outputs))
 
-    def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[str, Vector]:
-        return parts  # type: ignore[no-any-return]
-
     def _no_output(self) -> Any:
         return self.structure_.empty_output(self.classes_[:0])
 
@@ -177,11 +174,17 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
             ``classes_``. None: a dictionary of all blocks.
         """
-        parts = super().predict_marginals(X, temperature=temperature)
-        if block is None or not parts:
-            return parts
+        self._fitted()
         name = self.structure_.label_block if block == "label" else block
-        return [p[name] for p in parts]
+
+        def answer(inputs: ScoredInputs) -> list[Any]:
+            return inputs.block_marginals(self._at(temperature), name, self.n_threads)
+
+        def empty() -> Any:
+            parts = self._no_parts()
+            return parts if name is None else parts[name]
+
+        return self._ask(X, answer, empty, {})
 
     def predict_proba(  # type: ignore[override]
         self, X: Any, y: Any = None, *, temperature: float | None = None

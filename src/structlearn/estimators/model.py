@@ -17,9 +17,7 @@ from ..fitting.learning import Kept, learn, warn_unless_converged
 from ..fitting.parameters import Number, Switch, Whole, parameter
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
-from ..models.inputs import Solutions
-from ..models.scored_inputs import ScoredInputs
-from ..models.string_weights import StringWeights
+from ..models.string_chain import StringChain
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .array_model import ArrayModel, Contributions
@@ -27,18 +25,11 @@ from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .outputs import lacks_examples, reread, sort_classes, with_present
-from .preparation import (
-    Before,
-    Frame,
-    Prepared,
-    kind_of_structure,
-    label_sites,
-    make_structure,
-    prepare,
-)
+from .preparation import Before, Frame, Prepared, kind_of_structure, make_structure, prepare
+from .problem_inputs import ProblemInputs
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
-from .string_weights import string_weights
+from .string_chains import ChainInputs, HeldChain, are_token_lists, from_chain, to_chain
 from .summary import summary_html
 from .weights import label_weights, pair_weights, weight_contributions
 
@@ -359,6 +350,7 @@ class StructuredModel(LearningParameters, ArrayModel):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
+        self._chain = HeldChain()
         # Those of the weights before.
         for name in ("_online", "_kept", "rounds_", "approximate_", "class_count_"):
             self.__dict__.pop(name, None)
@@ -468,9 +460,6 @@ class StructuredModel(LearningParameters, ArrayModel):
     def _pair_weights(self) -> dict[str, Vector]:
         return pair_weights(self)
 
-    def _string_weights(self) -> StringWeights:
-        return string_weights(self)
-
     def _contributions(self, inputs: Any) -> Contributions:
         return weight_contributions(self, inputs.problem)
 
@@ -486,32 +475,42 @@ class StructuredModel(LearningParameters, ArrayModel):
         return float(self.temperature) or None
 
     def _inputs(self, X: Any, **reading: Any) -> ProblemInputs:
-        examples = self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
-        problem = ArrayProblem(self.structure_, examples, self._layout)
-        return ProblemInputs(problem, self._weights, self.beam)
+        def make() -> ArrayProblem:
+            known = self._columns
+            examples = self._encoder.transform(self._read_columns(X, self.structure_, known)[0])
+            return ArrayProblem(self.structure_, examples, self._layout)
+
+        chain = self._chain.of(self)
+        if chain is None or not are_token_lists(X):
+            return ProblemInputs(make(), self._weights, self.beam)
+        return ChainInputs(chain, X, self.structure_, make, self._weights)
 
     def _sites(self, inputs: Any) -> list[int]:
-        return label_sites(self.structure_, inputs.problem.examples)
+        sites: list[int] = inputs.sites()
+        return sites
 
+    # -- without NumPy --------------------------------------------------------------------------
 
-class ProblemInputs(ScoredInputs):
-    """Examples of a problem; the core scores and searches all of them at once where it can.
+    def to_chain(self) -> StringChain:
+        """Return the model as a chain that needs Python and the core alone.
 
-    Parameters
-    ----------
-    problem : ArrayProblem
-    weights : array
-    beam : int or None
-        The width of a beam, which takes the place of exact search.
-    """
+        It labels as this estimator does, and its files are read without NumPy and scikit-learn. Of
+        chains over strings and dictionaries, whose labels are strings; others raise
+        CapabilityError.
+        """
+        check_is_fitted(self)
+        return to_chain(self)
 
-    def __init__(self, problem: ArrayProblem, weights: Vector, beam: int | None) -> None:
-        def score(part: range) -> list[dict[str, Any]]:
-            return [problem.scores(i, weights) for i in part]
+    @classmethod
+    def from_chain(cls, chain: StringChain, **parameters: Any) -> Any:
+        """Return an estimator with the labels, features and weights of a chain, to learn on.
 
-        super().__init__(problem.structure, score, problem.n_examples)
-        self.problem, self._weights, self._beam = problem, weights, beam
-
-    def solve(self, threads: int = 1) -> Solutions:
-        """Return the best outputs, or what a beam finds."""
-        return Solutions(self.problem.argmax_all(self._weights, threads, self._beam))
+        Parameters
+        ----------
+        chain : StringChain
+            Such as :func:`~structlearn.io.read_crfsuite` returns.
+        parameters
+            Of the estimator, such as ``warm_start=True``. By default it has weights for the ends of
+            sequences if the chain has some.
+        """
+        return from_chain(cls, chain, parameters)

@@ -34,6 +34,11 @@ class Vocabulary:
         if len(self._table) != len(names):
             raise ValueError("a name appears twice in the vocabulary")
 
+    @property
+    def table(self) -> _core.NameTable:
+        """The table of the core."""
+        return self._table
+
     def __len__(self) -> int:
         return len(self._table)
 

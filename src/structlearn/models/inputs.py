@@ -92,6 +92,32 @@ class NativeInputs:
         outputs = [numbers[begin:end] for begin, end in places]
         return Solutions(outputs, array("d", values), list(map(bool, exact)))
 
+    def best_labels(self, names: list[str], threads: int = 1) -> list[list[str]]:
+        """Return the names of the best labels of the tokens.
+
+        Parameters
+        ----------
+        names : list of str
+            Of each label.
+        """
+        labels: list[list[str]] = self._ask(self.core.best_labels, names, threads)
+        return labels
+
+    def label_probabilities(
+        self, names: list[str], temperature: float, least: float = 0.0, threads: int = 1
+    ) -> list[list[dict[str, float]]]:
+        """Return for each token the probabilities of all labels, 0 for those below ``least``.
+
+        Parameters
+        ----------
+        names : list of str
+            The names of labels, each once. Labels that are written alike are one.
+        """
+        found: list[list[dict[str, float]]] = self._ask(
+            self.core.label_probabilities, names, temperature, least, threads
+        )
+        return found
+
     def kbest(self, n: int, threads: int = 1) -> list[list[tuple[float, list[int]]]]:
         """Return up to n outputs of each input with their scores, best first."""
         ranked: list[list[tuple[float, list[int]]]] = self._ask(self.core.kbest, n, threads)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..metrics.calibration import Reliability
     from .calibration import Calibration
     from .inputs import Inputs
-    from .string_weights import StringWeights
 
 __all__ = ["Model"]
 
@@ -40,10 +39,7 @@ class Model:
     def predict(self, X: Any, **reading: Any) -> Any:
         """Return the best output of each input."""
 
-        def answer(inputs: Inputs) -> Any:
-            return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-
-        return self._ask(X, answer, self._no_output, reading)
+        return self._ask(X, self._best, self._no_output, reading)
 
     def predict_single(self, x: Any, **reading: Any) -> Any:
         """Return the best output of one input, ``predict([x])[0]``."""
@@ -154,8 +150,7 @@ class Model:
         bound = self._least_shown if least is None else float(least)
 
         def answer(inputs: Inputs) -> list[Any]:
-            found = inputs.marginals(self._at(temperature), bound, self.n_threads)
-            return [self._named_parts(inputs, i, parts) for i, parts in enumerate(found)]
+            return self._marginals(inputs, self._at(temperature), bound)
 
         return self._ask(X, answer, self._no_parts, reading)
 
@@ -450,6 +445,15 @@ class Model:
         """Return the answers for all inputs; ``empty()`` for those that have no parts."""
         raise AssertionError
 
+    def _best(self, inputs: Any) -> Any:
+        """Return the best outputs of all inputs as users see them."""
+        return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+
+    def _marginals(self, inputs: Any, temperature: float, least: float) -> list[Any]:
+        """Return the probabilities of the parts of all inputs as users see them."""
+        found = inputs.marginals(temperature, least, self.n_threads)
+        return [self._named_parts(inputs, i, parts) for i, parts in enumerate(found)]
+
     def _named(self, inputs: Any, i: int, output: Any) -> Any:
         """Return an output of the structure as users see it."""
         raise AssertionError
@@ -468,8 +472,7 @@ class Model:
 
     def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
         """Return the score of the best output of each input, as :meth:`_scores_of` does."""
-        outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-        return self._scores_of(inputs, outputs, temperature)
+        return self._scores_of(inputs, self._best(inputs), temperature)
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
@@ -540,12 +543,6 @@ class Model:
             f"{type(self).__name__} has no transitions between labels. What works: top_features, "
             "explain"
         )
-
-    def _string_weights(self) -> StringWeights:
-        """Return the weights of a first-order chain over strings."""
-        from ..exceptions import CapabilityError
-
-        raise CapabilityError(f"a {type(self).__name__} is no chain over strings")
 
     def _phrases(self) -> Callable[[str], str]:
         """Return what puts names of features in words; here they are words already."""

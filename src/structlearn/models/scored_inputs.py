@@ -123,6 +123,13 @@ class ScoredInputs:
         """Return the probabilities of the parts of each input, by block; none is left out."""
         return self._ask(self.structure.marginals, threads, temperature=temperature)
 
+    def block_marginals(
+        self, temperature: float, block: str | None, threads: int = 1
+    ) -> list[dict[str, Any]] | list[Any]:
+        """Return the probabilities of the parts of one block of each input, or of all blocks."""
+        parts = self.marginals(temperature, 0.0, threads)
+        return parts if block is None else [p[block] for p in parts]
+
     def sample(self, n: int, temperature: float, seed: int, threads: int = 1) -> list[Any]:
         """Return n outputs of each input, drawn from P(output) ∝ exp(score / temperature)."""
         import random

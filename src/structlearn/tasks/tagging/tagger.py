@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...models.temperature import temperature_of
+from ...models.token_labels import TokenLabels
 from ...text.corpus import Corpus
 from ...text.sources import with_labels
 from .base import LabelTagger
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Tagger"]
 
 
-class Tagger(LabelTagger):
+class Tagger(TokenLabels, LabelTagger):
     """Labels the tokens of sentences; learns from a column file or a CoNLL-U file.
 
     Parameters
@@ -222,40 +223,19 @@ class Tagger(LabelTagger):
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
         return numbers
 
-    def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
-        shown = self._fitted().shown
-        return [shown[k] for k in output]
+    @property
+    def _shown(self) -> list[str]:
+        shown: list[str] = self._fitted().shown
+        return shown
 
-    def _all_named(self, inputs: Any, outputs: list[Any]) -> list[list[str]]:
-        shown = self._fitted().shown
-        return [[shown[k] for k in output] for output in outputs]
+    def _length(self, inputs: Any, i: int) -> int:
+        return int(inputs.source.core.length(i))
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         known = self._known(inputs.source, outputs, foreign=-2)
         given = self._fitted().inputs(inputs.source, known, chooses=False)
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
-
-    def _named_parts(self, inputs: Any, i: int, parts: Any) -> list[dict[str, float]]:
-        model: TaggerModel = self._fitted()
-        names, shown, length = model.core.names, model.shown, inputs.source.core.length(i)
-        n = len(names)
-        if len(parts) == length * n:  # all of them, in their order
-            p = [part[3] for part in parts]
-            return [dict(zip(names, p[t : t + n], strict=True)) for t in range(0, len(p), n)]
-        tokens = [dict.fromkeys(names, 0.0) for _ in range(length)]
-        for token, _, k, p in parts:
-            tokens[token][shown[k]] = p
-        return tokens
-
-    _part_names = ("position", "label")
-
-    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
-        position, label = part
-        numbers = [k for k, name in enumerate(self._fitted().shown) if name == label]
-        if not numbers or not 0 <= position < inputs.source.core.length(i):
-            raise ValueError(f"the model has no label {label!r} at position {position}")
-        return [(position, position + 1, k) for k in numbers]
 
     def _judged(
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
