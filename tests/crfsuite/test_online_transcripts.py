@@ -139,15 +139,15 @@ def test_weights_and_losses(algorithm, rule, given, seed):
     problem = data.problem(train, layout, cost_of(algorithm))
     log = Log(lines.append, None)
     w = run_algorithm(algorithm, problem, p, log, random_state=SEED, n_jobs=1)
-    named = data.weights(layout, w)
-    assert named.labels == LABELS
+    assert data.labels == LABELS
+    row_ptr, column, weight, transition = data.arrays(layout, w)
     found = {
-        (attribute, LABELS[named.column[j]]): named.weight[j]
-        for a, attribute in enumerate(named.attributes)
-        for j in range(named.row_ptr[a], named.row_ptr[a + 1])
+        (attribute, LABELS[column[j]]): weight[j]
+        for a, attribute in enumerate(data.attributes)
+        for j in range(row_ptr[a], row_ptr[a + 1])
     }
     for i, j in np.ndindex(3, 3):
-        found[LABELS[i], LABELS[j]] = named.transition[i, j]
+        found[LABELS[i], LABELS[j]] = transition[i, j]
     for key in found.keys() | expected.keys():
         assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), rel=1e-9, abs=1e-12)
     told = [float(line.split()[1]) for line in lines if line.startswith("Loss: ")]

@@ -57,13 +57,13 @@ def features(token):
 def entries(name, value):
     """The features of one entry of a dictionary."""
     if isinstance(value, str):
-        return [(f"{name}={value}", 1.0)]
+        return [(f"{name}:{value}", 1.0)]
     if isinstance(value, Mapping):
         return [entry for k, v in value.items() for entry in entries(f"{name}:{k}", v)]
     if isinstance(value, (set, frozenset)):
         value = sorted(value)
     if isinstance(value, (list, tuple)):
-        return [(f"{name}={v}", 1.0) for v in value]
+        return [(f"{name}:{v}", 1.0) for v in value]
     return [(name, float(value))]
 
 
@@ -260,7 +260,7 @@ class Frozen(Mapping):
 
 def random_tokens(rng, plain):
     """Return sentences of every kind of token; plain: of the built-in types alone."""
-    texts = ["", "a", "a=b", "é", "ÿ", "Ā", "€", "名前", "😀", "\ud800", "x" * 70, "a\0b"]
+    texts = ["", "a", "a:b", "é", "ÿ", "Ā", "€", "名前", "😀", "\ud800", "x" * 70, "a\0b"]
     numbers = [True, False, 1, 0, -3, 2.5, 10**15]
     others = [np.float32(0.5), np.True_, np.int64(-2), Fraction(1, 4), np.float64(1.0)]
 
@@ -329,14 +329,14 @@ def test_tokens_of_every_kind(plain):
 
 @pytest.mark.parametrize(
     "example",
-    [["a", "b=c"], ("a", "b=c"), deque(["a", "b=c"]), np.array(["a", "b=c"]),
-     np.array(["a", "b=c"], dtype=object), [["a"], {"b": "c"}], [Frozen({"a": True}), {"b=c"}],
-     [iter(["a"]), (x for x in ["b=c"])], [np.array(["a"]), {"b": np.str_("c")}]],
+    [["a", "b:c"], ("a", "b:c"), deque(["a", "b:c"]), np.array(["a", "b:c"]),
+     np.array(["a", "b:c"], dtype=object), [["a"], {"b": "c"}], [Frozen({"a": True}), {"b:c"}],
+     [iter(["a"]), (x for x in ["b:c"])], [np.array(["a"]), {"b": np.str_("c")}]],
 )  # fmt: skip
 def test_examples_of_every_kind(example):
     encoder = TokenEncoder()
     rows = encoder.fit_transform([example], WHERE)
-    assert encoder.vocabulary.names() == ["a", "b=c"]
+    assert encoder.vocabulary.names() == ["a", "b:c"]
     assert rows.indptr.tolist() == [0, 1, 2]
 
 
@@ -398,7 +398,7 @@ def test_lists_that_shrink_while_they_are_read():
     sentence.insert(60, Emptying())
     encoder = TokenEncoder()
     encoder.fit_transform([sentence], WHERE)
-    assert encoder.vocabulary.names() == [*("a" * 50 + str(i) for i in range(60)), "x=y"]
+    assert encoder.vocabulary.names() == [*("a" * 50 + str(i) for i in range(60)), "x:y"]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_estimators_and_crfsuite_say_the_same(data, tmp_path, name):
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))
     same(model, tagger, X)
-    again = read_crfsuite(path)
+    again = CRF.from_chain(read_crfsuite(path))
     for a, b in zip(model.predict_marginals(X), again.predict_marginals(X), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
 
@@ -148,7 +148,7 @@ def test_perceptrons_too(data, tmp_path):
     model = StructuredPerceptron(boundaries=False, max_iter=3, random_state=0).fit(X, y)
     write_crfsuite(model, path)
     for a, b in zip(model.predict(X), read_crfsuite(path).predict(X), strict=True):
-        assert a.tolist() == b.tolist()
+        assert a.tolist() == b
 
 
 def test_reading_and_writing_again_changes_nothing(data, tmp_path):
@@ -170,7 +170,7 @@ def test_boundaries_become_attributes(data, tmp_path):
     marked = [[dict(token) for token in x] for x in X]
     for x in marked:
         x[0]["BOS"] = x[-1]["EOS"] = True
-    again = read_crfsuite(path)
+    again = CRF.from_chain(read_crfsuite(path))
     for a, b in zip(model.predict_marginals(X), again.predict_marginals(marked), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
     for names in (("BOS", "BOS"), ("up", "EOS")):
@@ -181,7 +181,7 @@ def test_boundaries_become_attributes(data, tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (CRF(Chain(order=2)), r"its structure is Chain\(order=2\)"),
+        (CRF(Chain(order=2)), "the chain is of order 2"),
         (CRF(forbid={"transition": [("A", "B")]}), "pairs of labels are forbidden"),
     ],
 )
@@ -194,5 +194,5 @@ def test_other_chains_are_refused(tmp_path, model, message):
 
 def test_arrays_are_refused(tmp_path):
     model = CRF().fit([np.eye(2)], [["A", "B"]])
-    with pytest.raises(CapabilityError, match="numbers of arrays"):
+    with pytest.raises(CapabilityError, match="features are not strings"):
         write_crfsuite(model, tmp_path / "model")

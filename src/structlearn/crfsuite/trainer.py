@@ -234,8 +234,6 @@ class BaseTrainer:
         return evaluate
 
     def _store(self, path: str, layout: WeightLayout, w: Any) -> None:
-        from ..io.crfsuite_writer import crfsuite_bytes
-
         self.message("Storing the model\n")
         begun = time.process_time()
         data = self._data
@@ -249,7 +247,7 @@ class BaseTrainer:
                      "feature references for attributes"):  # fmt: skip
             self.message(f"Writing {what}\n")
         with replaced(path) as file:
-            file.write(crfsuite_bytes(data.weights(layout, w)))
+            file.write(data.file(layout, w))
         self.message(f"Seconds required: {time.process_time() - begun:.3f}\n")
         self.message("\n")
 

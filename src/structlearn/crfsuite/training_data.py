@@ -12,7 +12,6 @@ import numpy.typing as npt
 from .. import _core
 from ..features.rows import Examples, FeatureRows
 from ..losses.costs import Cost
-from ..models.string_weights import StringWeights
 from ..problem.array_problem import ArrayProblem
 from ..problem.gold import GoldOutputs
 from ..scoring.layout import WeightBlock, WeightLayout, filled_rows
@@ -47,6 +46,11 @@ class TrainingData:
     def labels(self) -> list[str]:
         """The labels in their order."""
         return list(self._labels)
+
+    @property
+    def attributes(self) -> list[str]:
+        """The attributes in their order."""
+        return self._names.names()
 
     @property
     def n_attributes(self) -> int:
@@ -139,21 +143,29 @@ class TrainingData:
             pair, counts = _with_zeros(pair, counts, np.arange(n * n))
         return FeatureCounts(self.n_attributes, n, state, pair[counts >= least])
 
-    def weights(self, layout: WeightLayout, w: Vector) -> StringWeights:
-        """Return weights of a layout by their names."""
+    def file(self, layout: WeightLayout, w: Vector) -> bytes:
+        """Return the model file of some weights."""
+        return _core.crfsuite_bytes(self.labels, self.attributes, *self.arrays(layout, w))
+
+    def arrays(self, layout: WeightLayout, w: Vector) -> tuple[Any, Any, Vector, Vector]:
+        """Return weights as files have them.
+
+        Returns
+        -------
+        row_ptr, column : uint32 arrays
+            Attribute a has weights for the labels ``column[row_ptr[a]:row_ptr[a + 1]]``.
+        weight : array
+            Those of attributes with labels.
+        transition : array of shape (K, K)
+            The weight of each label (column) after each other (row).
+        """
         label, transition = layout.blocks["label"], layout.blocks["transition"]
         assert label is not None
         assert transition is not None
         n = len(self._labels)
         table = transition.to_dense(w[transition.offset : transition.offset + transition.size])
-        return StringWeights(
-            self.labels,
-            self._names.names(),
-            label.row_ptr,
-            label.column,
-            np.ascontiguousarray(w[label.offset : label.offset + label.size]),
-            np.ascontiguousarray(table.reshape(n, n)),
-        )
+        weights = np.ascontiguousarray(w[label.offset : label.offset + label.size])
+        return label.row_ptr, label.column, weights, np.ascontiguousarray(table.reshape(n, n))
 
     def n_active_attributes(self, layout: WeightLayout, w: Vector) -> int:
         """Return how many attributes have a weight other than 0."""

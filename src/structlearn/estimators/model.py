@@ -18,7 +18,6 @@ from ..fitting.parameters import Choice, Number, Switch, Whole, parameter
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..models.string_chain import StringChain
-from ..models.string_weights import StringWeights
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .array_model import ArrayModel, Contributions
@@ -32,7 +31,6 @@ from .problem_inputs import ProblemInputs
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
 from .string_chains import ChainInputs, HeldChain, are_token_lists, from_chain, to_chain
-from .string_weights import string_weights
 from .summary import summary_html
 from .weights import label_weights, pair_weights, weight_contributions
 
@@ -474,9 +472,6 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     def _pair_weights(self) -> dict[str, Vector]:
         return pair_weights(self)
-
-    def _string_weights(self) -> StringWeights:
-        return string_weights(self)
 
     def _contributions(self, inputs: Any) -> Contributions:
         return weight_contributions(self, inputs.problem)

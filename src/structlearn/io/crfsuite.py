@@ -7,7 +7,7 @@ import os
 from .. import _core
 from ..models.string_chain import StringChain
 
-__all__ = ["read_crfsuite"]
+__all__ = ["parse_crfsuite", "read_crfsuite"]
 
 _HEADER = 48
 
@@ -38,13 +38,30 @@ def read_crfsuite(path: str | os.PathLike[str]) -> StringChain:
     ValueError
         The file is no such model, or damaged; the message says where.
     """
+    with open(path, "rb") as file:
+        data = file.read(_HEADER)
+        # Of a file that is something else, only the beginning is read.
+        _checked(os.fspath(path), data, os.fstat(file.fileno()).st_size)
+        data += file.read()
+    return parse_crfsuite(data, os.fspath(path))
+
+
+def parse_crfsuite(data: bytes, name: str) -> StringChain:
+    """Return the model in the bytes of a file, whose name is for messages."""
+    _checked(name, data[:_HEADER], len(data))
     try:
-        with open(path, "rb") as file:
-            data = file.read(_HEADER)
-            _core.check_crfsuite_header(data, os.fstat(file.fileno()).st_size)
-            data += file.read()
         labels, names, arrays = _core.read_crfsuite(data)
     except ValueError as error:
-        name = os.fspath(path)
-        raise ValueError(f"{name} is not a valid CRFsuite model: {error}") from None
-    return StringChain(labels, names, arrays, separator=":")
+        raise _refusal(name, error) from None
+    return StringChain(labels, names, arrays)
+
+
+def _checked(name: str, head: bytes, size: int) -> None:
+    try:
+        _core.check_crfsuite_header(head, size)
+    except ValueError as error:
+        raise _refusal(name, error) from None
+
+
+def _refusal(name: str, error: ValueError) -> ValueError:
+    return ValueError(f"{name} is not a valid CRFsuite model: {error}")

@@ -7,11 +7,13 @@ N. Okazaki (2007), CRFsuite: a fast implementation of conditional random fields.
 
 from __future__ import annotations
 
+import math
 import os
 from array import array
 
 from .. import _core
-from ..models.string_weights import StringWeights
+from ..exceptions import CapabilityError
+from ..models.string_chain import StringChain
 from ..text.files import replaced
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -28,10 +30,10 @@ def write_crfsuite(
 
     Parameters
     ----------
-    model : estimator or Tagger
-        A fitted chain of order 0 or 1 whose tokens are strings, lists of strings or dictionaries;
-        or a :class:`~structlearn.tasks.Tagger`, whose features become attributes of the names that
-        ``top_features`` shows.
+    model : StringChain, estimator or Tagger
+        A chain of order 0 or 1 over strings, or what has one as its ``to_chain()``: a fitted
+        estimator whose tokens are strings, lists of strings or dictionaries; or a
+        :class:`~structlearn.tasks.Tagger`, whose features become attributes.
     path : path
         The file.
     boundaries : (str, str), optional
@@ -44,44 +46,61 @@ def write_crfsuite(
     CapabilityError
         The model has something that CRFsuite does not have; the message says what.
     """
-    data = crfsuite_bytes(model._string_weights(), boundaries)
+    chain = model if isinstance(model, StringChain) else model.to_chain()
+    data = crfsuite_bytes(chain, boundaries)
     with replaced(path) as file:
         file.write(data)
 
 
-def crfsuite_bytes(weights: StringWeights, boundaries: tuple[str, str] | None = None) -> bytes:
-    """Return the file of a chain over strings."""
-    if any(_numbers(weights.start)) or any(_numbers(weights.end)):
-        weights = _with_boundaries(weights, boundaries)
-    return _core.crfsuite_bytes(*weights[:6])
+def crfsuite_bytes(chain: StringChain, boundaries: tuple[str, str] | None = None) -> bytes:
+    """Return the file of a chain."""
+    problem = ""
+    if chain.order > 1:
+        problem = f"the chain is of order {chain.order}"
+    elif "mask" in chain.arrays:
+        problem = "labels are forbidden"
+    elif not all(map(math.isfinite, _numbers(chain.arrays.get("transition1", b"")))):
+        problem = "pairs of labels are forbidden"
+    if problem:
+        raise CapabilityError(
+            f"{problem}, and CRFsuite has chains of order 1 without constraints only. What works: "
+            "save, in a format of ours"
+        )
+    n = len(chain.labels)
+    names, arrays = chain.names.names(), dict(chain.arrays)
+    if any(x for end in ("start", "end") for x in _numbers(arrays.get(end, b""))):
+        names, arrays = _with_boundaries(names, arrays, boundaries)
+    return _core.crfsuite_bytes(
+        chain.labels,
+        names,
+        arrays["row_ptr"],
+        arrays["column"],
+        arrays["weight"],
+        arrays.get("transition1", bytes(8 * n * n)),
+    )
 
 
 def _numbers(buffer: Any) -> memoryview[float]:
     return memoryview(buffer).cast("B").cast("d")
 
 
-def _with_boundaries(weights: StringWeights, names: tuple[str, str] | None) -> StringWeights:
-    """Return the weights of the first and the last label as those of two attributes."""
-    if names is None:
+def _with_boundaries(
+    names: list[str], arrays: dict[str, Any], boundaries: tuple[str, str] | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Return names and weights with those of the first and the last label as two attributes."""
+    if boundaries is None:
         raise ValueError(
             "the model has weights for the first and the last label, which CRFsuite does not have: "
             'train it with boundaries=False, or give boundaries=("BOS", "EOS"), the names of '
             "attributes that the first and the last token of each sequence will have"
         )
-    first, last = names
-    taken = [name for name in names if name in weights.attributes]
-    if taken or first == last:
-        raise ValueError(f"boundaries={names!r}: these must be two names that no feature has")
-    row_ptr, column = array("I", bytes(weights.row_ptr)), array("I", bytes(weights.column))
-    weight = array("d", bytes(weights.weight))
-    for values in (weights.start, weights.end):
-        given = array("d", bytes(values))
+    if len(set(boundaries)) != 2 or set(boundaries) & set(names):
+        raise ValueError(f"boundaries={boundaries!r}: these must be two names that no feature has")
+    row_ptr, column = array("I", bytes(arrays["row_ptr"])), array("I", bytes(arrays["column"]))
+    weight = array("d", bytes(arrays["weight"]))
+    for end in ("start", "end"):
+        given = array("d", bytes(arrays.get(end, b"")))
         weight.extend(given)
         column.extend(range(len(given)))
         row_ptr.append(len(weight))
-    return weights._replace(
-        attributes=[*weights.attributes, first, last],
-        row_ptr=row_ptr,
-        column=column,
-        weight=weight,
-    )
+    return [*names, *boundaries], {**arrays, "row_ptr": row_ptr, "column": column, "weight": weight}

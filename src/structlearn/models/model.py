@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..metrics.calibration import Reliability
     from .calibration import Calibration
     from .inputs import Inputs, Judged
-    from .string_weights import StringWeights
 
 __all__ = ["Model"]
 
@@ -560,12 +559,6 @@ class Model:
             f"{type(self).__name__} has no transitions between labels. What works: top_features, "
             "explain"
         )
-
-    def _string_weights(self) -> StringWeights:
-        """Return the weights of a first-order chain over strings."""
-        from ..exceptions import CapabilityError
-
-        raise CapabilityError(f"a {type(self).__name__} is no chain over strings")
 
     def _phrases(self) -> Callable[[str], str]:
         """Return what puts names of features in words; here they are words already."""

@@ -31,8 +31,8 @@ class StringChain(TokenLabels, StoredModel):
     such as :class:`~structlearn.estimators.CRF`. It does not learn. It takes what they take: a
     sequence is a list of tokens, a token a string, a list of strings, or a dictionary. In
     ``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a"]}`` the string makes the feature
-    ``word=fish``, numbers the features ``upper`` and ``length`` of these values, and the list
-    ``parts=a``; dictionaries in dictionaries put their name and a colon in front. Features that the
+    ``word:fish``, numbers the features ``upper`` and ``length`` of these values, and the list
+    ``parts:a``; dictionaries in dictionaries put their name and a colon in front. Features that the
     model does not know count nothing.
 
     Parameters
@@ -47,8 +47,8 @@ class StringChain(TokenLabels, StoredModel):
         scores of label windows; ``mask``: of labels, −∞ where one is forbidden.
     order : int, default=1
         Of the chain.
-    separator : str, default="="
-        Stands between a name and its value; CRFsuite's is ":".
+    separator : str, default=":"
+        Stands between a name and its value.
     loss_temperature : float or None, default=1.0
         The ε of the loss that the weights minimise; None: it has none.
     calibration : Calibration, optional
@@ -79,7 +79,7 @@ class StringChain(TokenLabels, StoredModel):
         arrays: Mapping[str, Any],
         *,
         order: int = 1,
-        separator: str = "=",
+        separator: str = ":",
         loss_temperature: float | None = 1.0,
         calibration: Calibration | None = None,
     ) -> None:

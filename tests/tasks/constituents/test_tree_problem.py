@@ -219,7 +219,7 @@ def test_parameters_reach_the_learner():
 def test_sample_weights_of_sentences_that_are_too_long_go_with_them():
     short = [i for i, text in enumerate(TREES) if len(parse_brackets(text)[0].words) <= 12]
     weight = np.arange(1.0, len(TREES) + 1)
-    problem = _problem(TREES, max_length=12, loss_weight=weight)
+    problem = _problem(TREES, max_words=12, loss_weight=weight)
     assert problem.n_examples == len(short) < len(TREES)
     assert problem.sample_weight.tolist() == weight[short].tolist()
     with pytest.raises(ValueError, match="sample_weight has shape"):
