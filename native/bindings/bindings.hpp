@@ -45,6 +45,7 @@ void bind_names(nb::module_& m);
 void bind_word_emissions(nb::module_& m);
 void bind_tagger_training(nb::module_& m);
 void bind_inputs(nb::module_& m);
+void bind_label_constraints(nb::module_& m);
 void bind_tagger_model(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_segments(nb::module_& m);

@@ -20,6 +20,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_word_emissions(m);
   structlearn::python::bind_tagger_training(m);
   structlearn::python::bind_inputs(m);
+  structlearn::python::bind_label_constraints(m);
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_candidates(m);
   structlearn::python::bind_segments(m);
