@@ -43,7 +43,8 @@ class LabelReader : public Reader {
   virtual std::optional<Likely> likely() const { return std::nullopt; }
   // The sentence that was scored last, with these labels, one for each token, considered too, if
   // there are any; with or without its restriction.
-  virtual const Scored& consider(std::span<const std::int32_t> /* labels */, bool /* restricted */) {
+  virtual const Scored& consider(std::span<const std::int32_t> /* labels */,
+                                 bool /* restricted */) {
     throw std::logic_error("all labels are considered");
   }
 };

@@ -29,9 +29,8 @@ Automaton read_automaton(nb::handle given) {
 PyInputs inputs(nb::object self, nb::object given) {
   const auto& constraints = nb::cast<const PyLabelConstraints&>(self);
   const auto& free = *nb::cast<const PyInputs&>(given).inputs;
-  return {nb::make_tuple(self, given),
-          std::make_unique<text::ConstrainedInputs>(free, constraints.structure,
-                                                    constraints.labels)};
+  return {nb::make_tuple(self, given), std::make_unique<text::ConstrainedInputs>(
+                                           free, constraints.structure, constraints.labels)};
 }
 
 }  // namespace
@@ -40,8 +39,7 @@ void bind_label_constraints(nb::module_& m) {
   nb::class_<PyLabelConstraints>(m, "LabelConstraints")
       .def(
           "__init__",
-          [](PyLabelConstraints* self, nb::list given, std::size_t labels,
-             std::size_t max_length) {
+          [](PyLabelConstraints* self, nb::list given, std::size_t labels, std::size_t max_length) {
             std::vector<Automaton> automata;
             for (const nb::handle one : given) {
               automata.push_back(read_automaton(one));
@@ -49,10 +47,9 @@ void bind_label_constraints(nb::module_& m) {
                 throw std::invalid_argument("an automaton over other labels");
               }
             }
-            new (self) PyLabelConstraints{
-                std::make_shared<ConstrainedSequence>(std::move(automata), max_length,
-                                                      ProductSettings{}),
-                labels};
+            new (self) PyLabelConstraints{std::make_shared<ConstrainedSequence>(
+                                              std::move(automata), max_length, ProductSettings{}),
+                                          labels};
           },
           nb::arg("automata"), nb::arg("labels"), nb::arg("max_length") = 0)
       .def("inputs", &inputs, nb::arg("inputs"));
