@@ -198,13 +198,13 @@ def test_states_are_made_where_an_answer_breaks_a_constraint():
 
 
 def test_more_states_than_there_is_room_for_go_to_the_program():
-    """Fifteen labels that all are needed: which of them were there is one of 2^15 states."""
+    """Labels that all are needed: which of them were there is one of 2^17 states."""
     rng = np.random.default_rng(5)
     chain = with_constraints(Chain(), [each_at_most_once()])
-    label = rng.normal(size=(15, 15)) - np.arange(15)
+    label = rng.normal(size=(17, 17)) - np.arange(17)
     found = chain.solve(label=label)
     assert "program" in found.method
-    assert sorted(found.output) == list(range(15))
+    assert sorted(found.output) == list(range(17))
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(-label)

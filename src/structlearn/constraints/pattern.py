@@ -117,7 +117,7 @@ class _Reader:
     """Reads a pattern, by recursive descent."""
 
     def __init__(self, text: str) -> None:
-        self.scanner = Scanner(text)
+        self.scanner = Scanner(text, signs="()[]{}|*+?.^,=")
         self.depth = 0
 
     def whole(self) -> Choice:

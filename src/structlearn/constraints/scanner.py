@@ -8,8 +8,6 @@ from typing import NoReturn
 __all__ = ["ConstraintSyntaxError", "Scanner"]
 
 _SPACE = re.compile(r"\s*")
-#: What stands without quotes: no sign that means something.
-_NAME = re.compile(r"[^\s()\[\]{}|*+?.^,=\"'\\]+")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _HEX = "[0-9a-fA-F]"
 _ESCAPE = re.compile(
@@ -51,15 +49,22 @@ class ConstraintSyntaxError(ValueError):
 class Scanner:
     """A place in a text, and what stands there.
 
+    Parameters
+    ----------
+    text : str
+    signs : str
+        Characters that mean something, which names have in quotes only.
+
     Attributes
     ----------
     at : int
         The place, from 0: never a blank.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, signs: str) -> None:
         self.text = text
         self.at = 0
+        self._name = re.compile(rf"[^\s\"'\\{re.escape(signs)}]+")
         self._skip()
 
     def _skip(self) -> None:
@@ -92,7 +97,7 @@ class Scanner:
 
     def name(self) -> str | None:
         """Read a name without quotes; None if none stands here."""
-        return self._match(_NAME)
+        return self._match(self._name)
 
     def string(self) -> str | None:
         """Read a text in quotes; None if none stands here."""

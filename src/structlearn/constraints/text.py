@@ -39,7 +39,8 @@ def parse(text: str) -> list[Constraint]:
     ----------
     text : str
         Constraints as they are written in Python, in lines or separated by semicolons; labels need
-        no quotes unless they have signs such as ``| , . *`` in them. ``#`` begins a comment.
+        no quotes but for those that are whole numbers or have one of ``()[],=;#`` in them. ``#``
+        begins a comment.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def parse(text: str) -> list[Constraint]:
     >>> parse("contiguous(Street, City); at_most(1, Chunk(PER))")
     [contiguous('Street', 'City'), at_most(1, Chunk('PER'))]
     """
-    scanner = Scanner(_without_comments(text))
+    scanner = Scanner(_without_comments(text), signs="()[],=;")
     found = []
     while not scanner.done:
         found.append(_constraint(scanner))

@@ -53,7 +53,7 @@ class SegmentModel(LabelModel):
         self.core = _core.SegmentModel(
             features, [*self.first, *self.later], max_length, self.arrays
         )
-        self.automata()  # refuse constraints that mean nothing
+        self.under()  # refuse constraints that mean nothing
 
     @property
     def sequences(self) -> Any:

@@ -261,7 +261,7 @@ class LabelTagger(LearnerParameters, FileTask):
             model.certainty_curve,
             model.unknown,
             lone,
-            model.automata(constraints),
+            model.under(constraints),
         )
 
     def _labels_in_files(self) -> list[str]:

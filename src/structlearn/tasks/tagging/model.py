@@ -81,7 +81,7 @@ class LabelModel(Tempered, StoredModel):
         self.arrays = arrays
         self.training = training or {}
         self.constraints = list(constraints)
-        self._automata: dict[tuple[Any, ...], list[Any]] = {}
+        self._under: dict[tuple[Any, ...], Any] = {}
         if format not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
@@ -124,30 +124,33 @@ class LabelModel(Tempered, StoredModel):
         """The sequences of labels that constraints speak of, as :class:`Sequences`."""
         raise AssertionError
 
-    def automata(self, constraints: Any = None) -> list[Any]:
-        """Return the automata of the model's constraints, and of more of them, as text or objects.
+    def under(self, constraints: Any = None) -> Any:
+        """Return the core's automata of the model's constraints and of more; None without any.
 
-        Of constraints that were asked for before they are the same objects.
+        Of constraints that were asked for before they are the same object, which keeps what was
+        worked out.
         """
         if constraints is None and not self.constraints:
-            return []
+            return None
         from ...constraints.automata import automata_of
         from ...constraints.text import read_constraints
 
         given = read_constraints(constraints)
         key = (*self.constraints, *given)
-        if key not in self._automata:
-            if len(self._automata) >= _MOST_CONSTRAINTS:
-                self._automata.clear()
+        if key not in self._under:
+            if len(self._under) >= _MOST_CONSTRAINTS:
+                self._under.clear()
             every = [*read_constraints(self.constraints), *given]
-            self._automata[key] = [one.automaton for one in automata_of(every, self.sequences)]
-        return self._automata[key]
+            automata = [one.automaton for one in automata_of(every, self.sequences)]
+            width = getattr(self, "max_length", 0)
+            self._under[key] = _core.LabelConstraints(automata, len(self.labels), width)
+        return self._under[key]
 
     def _asked(self, core: Any, corpus: Corpus, constraints: Any) -> NativeInputs:
         """Return inputs of the core under constraints, to be asked about."""
-        automata = self.automata(constraints)
-        if automata:
-            core = core.constrained(automata)
+        under = self.under(constraints)
+        if under is not None:
+            core = under.inputs(core)
         return NativeInputs(core, corpus, str(corpus.path or ""), constraints)
 
     def pair_scores(self) -> list[list[float]]:
@@ -239,7 +242,7 @@ class TaggerModel(LabelModel):
         self.core = _core.TaggerModel(
             features, self.labels, shown, order, hashed, self.arrays, candidates
         )
-        self.automata()  # refuse constraints that mean nothing
+        self.under()  # refuse constraints that mean nothing
 
     @property
     def unknown(self) -> str:
