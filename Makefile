@@ -14,7 +14,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-core test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model test test-core test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
@@ -78,6 +78,15 @@ $(VENV)/ray-tools: $(VENV)/test-tools
 test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three nodes on this machine
 	@echo "==> running the tests on a Ray cluster"
 	@STRUCTLEARN_TEST_RAY=1 $(BIN)/python -m pytest tests/distributed -k ray
+
+$(VENV)/serve-tools: $(VENV)/test-tools
+	@echo "==> installing Starlette and uvicorn"
+	@$(PIP) install --no-build-isolation "$(FULL)[serve]"
+	@touch $@
+
+test-serve: $(VENV)/serve-tools  ## structlearn serve: its protocol, under load and under attack (a minute)
+	@echo "==> running the tests of the server"
+	@STRUCTLEARN_TEST_SERVE=1 $(BIN)/python -m pytest tests/serve
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"

@@ -67,6 +67,12 @@ def folder(tmp_path):
     return tmp_path
 
 
+def serve(folder):
+    from structlearn.serve import Settings, make_app
+
+    make_app(Settings({"english": "english.model"}))
+
+
 #: Extra, package, what needs it.
 USES = [
     ("plot", "matplotlib", draw),
@@ -76,6 +82,7 @@ USES = [
     ("gurobi", "gurobipy", solve),
     ("ray", "ray", go_to_several_machines),
     ("torch", "torch", make_a_layer),
+    ("serve", "starlette", serve),
 ]
 
 

@@ -175,12 +175,13 @@ def test_nothing_below_the_command_line_knows_it():
             "distributed",
             "__main__",
             "loading",
+            "serve",
             "tasks",
             "workbench",
             "",
         )
         if layer(name) not in outer:
-            above = {"cli", "demo", "loading", "tasks", "workbench"}
+            above = {"cli", "demo", "loading", "serve", "tasks", "workbench"}
             assert not above & {layer(t) for t in imports(name, path)}, name
 
 
