@@ -108,5 +108,15 @@ def from_container(
             name, f"{kind_of_file(description)}, which this version of structlearn cannot load"
         )
     module, kind = TASKS[task]
-    home = getattr(import_module(f".{module}", __package__), kind)
+    try:
+        home = getattr(import_module(f".{module}", __package__), kind)
+    except ModuleNotFoundError as error:
+        if task != "estimator":
+            raise
+        raise ModuleNotFoundError(
+            f"{name} is {kind_of_file(description)}, an estimator, which needs {error.name}: pip "
+            "install structlearn. A chain over strings or dictionaries can do without: there, save "
+            "model.to_chain() instead",
+            name=error.name,
+        ) from None
     return home.from_container(name, description, tensors, **given)
