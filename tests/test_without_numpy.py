@@ -18,8 +18,10 @@ from sklearn.exceptions import NotFittedError
 import structlearn
 from structlearn import cli
 from structlearn.datasets import make_treebank
+from structlearn.structures import Chain
 from structlearn.text import FeatureTemplates
 from tests import without_numpy
+from tests.io.crfsuite_files import small_model
 from tests.tasks.test_matrix import TASKS
 from tests.tasks.trainings import TRAININGS
 
@@ -160,6 +162,42 @@ def test_commands_print_the_same(name, precision, given, tmp_path, capfdbinary):
                 for text in (printed, found)
             )
         assert found == printed
+
+
+CHAIN_X = [
+    [{"w": "fish", "n": 0.5}, {"w": "sleep", "up": True}, ["bias", "größe"]],
+    [["w=fish"], {"w": ["fish", "sleep"]}, {"in": {"w": "x"}}, "größe"],
+]
+CHAIN_Y = [["N", "V", "D"], ["N", "D", "V", "N"]]
+
+
+@pytest.mark.parametrize("kind", ["crfsuite", "first order", "second order"])
+def test_chains_over_strings_answer_the_same(kind, tmp_path):
+    path = tmp_path / ("small.crf" if kind == "crfsuite" else "chain.model")
+    if kind == "crfsuite":
+        path.write_bytes(small_model())
+    else:
+        structure = Chain(1 if kind == "first order" else 2)
+        structlearn.CRF(structure=structure).fit(CHAIN_X, CHAIN_Y).to_chain().save(path)
+    given = {"path": str(path), "X": CHAIN_X, "y": CHAIN_Y}
+    answers = json.loads(bare("chain", json.dumps({**given, "folder": str(tmp_path / "there")})))
+    assert answers["same"]
+    assert answers["again"]
+    assert answers["threads"][0] == answers["threads"][1]
+    here = without_numpy.chain_uses(**given, folder=tmp_path / "here")
+    assert answers == json.loads(json.dumps(here))
+
+
+def test_estimators_say_what_they_need(tmp_path):
+    structlearn.CRF().fit(CHAIN_X, CHAIN_Y).save(tmp_path / "crf.model")
+    code = f"""
+import structlearn
+try:
+    structlearn.load({str(tmp_path / "crf.model")!r})
+except ImportError as error:
+    print(error)
+"""
+    assert "to_chain" in bare("program", code)
 
 
 @pytest.mark.parametrize("kind", ["Tagger", "Pipeline"])

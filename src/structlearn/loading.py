@@ -107,7 +107,18 @@ def from_container(
         raise FileError(
             name, f"{kind_of_file(description)}, which this version of structlearn cannot load"
         )
-    return class_of(task).from_container(name, description, tensors, **given)
+    try:
+        home = class_of(task)
+    except ModuleNotFoundError as error:
+        if task != "estimator":
+            raise
+        raise ModuleNotFoundError(
+            f"{name} is {kind_of_file(description)}, an estimator, which needs {error.name}: pip "
+            "install structlearn. A chain over strings or dictionaries can do without: there, save "
+            "model.to_chain() instead",
+            name=error.name,
+        ) from None
+    return home.from_container(name, description, tensors, **given)
 
 
 def class_of(task: str) -> Any:

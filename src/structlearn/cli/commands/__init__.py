@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TASKS", "commands_of", "read_model", "read_rival"]
 
-#: Tasks of ``structlearn train``, by their names in model files. Estimators of arrays have none.
-TASKS = tuple(task for task in HOMES if task != "estimator")
+#: Tasks of ``structlearn train``, by their names in model files. Estimators and their chains
+#: have none.
+TASKS = tuple(task for task in HOMES if task not in ("estimator", "chain"))
 
 
 def commands_of(task: str) -> Any:
