@@ -3,7 +3,8 @@
 As a program it hides these packages and does what its arguments say: ``command ...`` runs the
 command line, ``use ...`` loads a model of a task and prints all of its answers as JSON, ``chain
 ...`` one over strings and dictionaries, ``program ...`` runs some lines of Python. Tests import
-:func:`uses` and :func:`chain_uses` and compare with the answers of a process that has everything. It imports nothing but structlearn, and runs where nothing else is installed.
+:func:`uses` and :func:`chain_uses` and compare with the answers of a process that has everything.
+It imports nothing but structlearn, and runs where nothing else is installed.
 """
 
 import json
