@@ -80,7 +80,7 @@ def test_probabilities_where_asked_for(arcs):
 def test_dependency_trees_as_text_and_pictures(arcs):
     arcs_of = [(2, "det"), (3, "nsubj"), (0, "root"), (3, "obj"), (4, "amod")]
     words, tags = ["the", "dog", "sees", "it", "now"], ["D", "N", "V", "N", "R"]
-    tree = DependencyTree(arcs_of, words, tags, probabilities=[0.5] * 5)
+    tree = DependencyTree(arcs_of, words, tags, confidence=[0.5] * 5)
     assert str(tree).splitlines() == [
         "sees V root 0.500",
         "├─ dog N nsubj 0.500",

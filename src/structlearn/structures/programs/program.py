@@ -274,14 +274,7 @@ class Program(ProgramSearch):
         found = self.solve(time_limit=time_limit, n_jobs=n_jobs, **scores)
         return [one.output for one in found] if isinstance(found, list) else found.output
 
-    def solve(
-        self,
-        *,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        method: str = "auto",
-        **scores: Any,
-    ) -> Any:
+    def solve(self, *, time_limit: float | None = None, method: str = "auto", **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`.
 
         Parameters
@@ -320,7 +313,7 @@ class Program(ProgramSearch):
         value = dot_counts(np.where(np.isfinite(theta), theta, 0.0), columns[: self.n_parts])
         return Relaxation(parts, max(value, found.bound), whole, fractional, output)
 
-    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
         Each output found is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts
