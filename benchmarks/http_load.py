@@ -1,4 +1,4 @@
-"""Load for a server of models: ``python -m benchmarks.http_load PORT SECONDS RATE < BODY``.
+"""Load for a server of models: ``python -m benchmarks.http_load PORT PATH SECONDS RATE < BODY``.
 
 Sends one request again and again over 64 connections that stay open, and prints JSON: requests that
 were answered, errors, and percentiles of the time to an answer. RATE 0 sends each request as soon
