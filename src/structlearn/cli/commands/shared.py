@@ -56,7 +56,9 @@ def fit_task(task: Any, o: Any, **more: Any) -> None:
         return
     from ...distributed import fit
 
-    wrong = set(more) - {"format"} or ({"header"} if getattr(o, "header", False) else set())
+    wrong = set(more) - {"format", "start"} or (
+        {"header"} if getattr(o, "header", False) else set()
+    )
     if wrong:
         raise ValueError(f"--{wrong.pop()} cannot be combined with --cluster")
     task.n_jobs = 1

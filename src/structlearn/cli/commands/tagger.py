@@ -22,11 +22,9 @@ def train(o: Any) -> Callable[[], None]:
     tagger = make_task(Tagger, o, features=features)
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:
-        if o.dev or start:
-            raise ValueError("--stream cannot be combined with --dev or --start")
         if o.cluster:
             raise ValueError("--stream reads one file on one machine: without --cluster")
-        tagger.fit_stream(o.train, format=o.format)
+        tagger.fit_stream(o.train, dev=o.dev, start=start, format=o.format)
     else:
         fit_task(tagger, o, start=start, format=o.format)
     return lambda: tagger.save(o.model, o.precision)
