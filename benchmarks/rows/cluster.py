@@ -74,7 +74,6 @@ def nothing(shard: Any, number: int) -> float:
 
 def _measure(path: str, cluster: str | None, repeats: int) -> dict[str, Any]:
     """Return seconds of evaluations of loss and gradient, and what they take."""
-    from structlearn.distributed.tagging import ShardedTokenFitting
 
     from structlearn.distributed.cluster import connected, make_crew
     from structlearn.distributed.crew import CrewParts
