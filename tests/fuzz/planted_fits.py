@@ -8,7 +8,7 @@ __all__ = ["FITS"]
 
 MODEL = "structlearn.estimators.model:StructuredModel."
 WEIGHTS = "structlearn.estimators.outputs:check_sample_weight"
-TASK_WEIGHTS = "structlearn.fitting.example_weights:check_sample_weight"
+TASK_WEIGHTS = "structlearn.fitting.split_corpus:check_sample_weight"
 DENSE = ("sequences",)
 
 

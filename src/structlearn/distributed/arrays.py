@@ -215,6 +215,9 @@ def _joined_layout(layouts: list[WeightLayout]) -> WeightLayout:
             column = np.unique(np.concatenate([part[1] for part in parts])).astype(np.uint32)
             block.row_ptr, block.column = np.array([0, len(column)], dtype=np.uint32), column
         else:
-            seen = reduce(add, (SeenOutcomes(p, c, block.n_columns, r) for p, c, r in parts))
+            seen: Any = reduce(
+                add,
+                (SeenOutcomes(p, c, block.n_columns, r) for p, c, r in parts),  # type: ignore[arg-type]
+            )
             block.row_ptr, block.column, block.real = seen.filled()
     return WeightLayout(blocks)

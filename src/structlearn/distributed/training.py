@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from ..checks import check_whole
 from ..io.image_folders import example_pairs
-from ..text.corpus import Corpus, corpus_of
+from ..text.corpus import Corpus
 from ..text.formats import guess_format
 from ..text.sources import with_labels
 from .cluster import connected, make_crew
 from .crew import Crew, CrewParts
-from .shards import FileShard, ListShard, Shard, file_shards, find_files, list_ends, list_shards
+from .shards import FileShard, ListShard, file_shards, find_files, list_ends, list_shards
 
 __all__ = ["fit"]
 
@@ -33,6 +33,7 @@ def fit(
     threads: int = 1,
     shard_size: int | None = None,
     n_shards: int | None = None,
+    **more: Any,
 ) -> Model:
     """Learn from shards of a corpus, on the workers of a Ray cluster.
 
@@ -45,7 +46,7 @@ def fit(
 
     Parameters
     ----------
-    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser, ImageSegmenter, estimator
+    model : task, Pipeline or estimator
         What is to learn; its parameters count as in ``fit``.
     X : path, pattern, list of them, list of examples, or Ray Dataset
         Files may be compressed by gzip; every worker must be able to read them. Of a dataset each
@@ -69,6 +70,8 @@ def fit(
         Bytes of a shard of files; default 32 MB, less for a small corpus.
     n_shards : int, optional
         Number of shards of a list or a dataset.
+    **more
+        What else ``fit`` of the task takes: ``start`` of a tagger, ``entities`` of a pipeline.
 
     Returns
     -------
@@ -85,14 +88,16 @@ def fit(
         if value is not None:
             check_whole(name, value, 1)
     trainer = _trainer(model)
-    files = trainer not in (_fit_estimator, _fit_images) and _are_files(model, X, y)
+    images = hasattr(model, "superpixels")
+    files = trainer is _fit_task and not images and _are_files(model, X, y)
     if files:
         X = find_files(X)  # before Ray is started, which takes seconds
     with connected(cluster, workers, threads) as n_workers:
         shards = _shards(model, X, y, files, sample_weight, format, shard_size, n_shards, cluster)
         verbose = bool(getattr(model, "verbose", 0))
         with make_crew(shards, cluster, n_workers, threads, verbose=verbose) as crew:
-            trainer(model, crew, dev, format, sample_weight)
+            options = {"dev": dev, "sample_weight": sample_weight, "format": format, **more}
+            trainer(model, crew, {k: v for k, v in options.items() if v is not None})
     return model
 
 
@@ -102,15 +107,17 @@ def _trainer(model: Any) -> Any:
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
     from ..tasks.images.segmenter import ImageSegmenter
+    from ..tasks.pipeline.pipeline import Pipeline
     from ..tasks.segments.tagger import SegmentTagger
     from ..tasks.tagging.tagger import Tagger
 
     kinds: dict[type, Any] = {
-        Tagger: _fit_tokens,
-        SegmentTagger: _fit_tokens,
-        DependencyParser: _fit_tokens,
-        ConstituencyParser: _fit_tokens,
-        ImageSegmenter: _fit_images,
+        Tagger: _fit_task,
+        SegmentTagger: _fit_task,
+        DependencyParser: _fit_task,
+        ConstituencyParser: _fit_task,
+        ImageSegmenter: _fit_task,
+        Pipeline: _fit_task,
         StructuredModel: _fit_estimator,
     }
     for kind, trainer in kinds.items():
@@ -201,11 +208,12 @@ def _format_of(model: Any, path: str) -> str:
     """Return the format of the files, as far as cutting them depends on it."""
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
+    from ..tasks.pipeline.pipeline import Pipeline
     from ..text.files import open_bytes
 
     if isinstance(model, ConstituencyParser):
         return "brackets"
-    if isinstance(model, DependencyParser):
+    if isinstance(model, (DependencyParser, Pipeline)):
         return "conllu"
     with open_bytes(path) as file:
         return guess_format(path, file.read(1 << 16))
@@ -228,45 +236,21 @@ def _mapper(cluster: str | None) -> Any:
     return each
 
 
-# -- tasks ----------------------------------------------------------------------------------------
+# -- fitting --------------------------------------------------------------------------------------
 
 
-def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
-    """Return the corpus of a shard: columns, CoNLL-U or what can be read as such."""
-    if isinstance(shard, FileShard):
-        return corpus_of(shard.name, shard.text(), format)
-    return Corpus.from_sentences(shard.examples())
-
-
-def _fit_tokens(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
-    parts = CrewParts(crew.files()).then(_content)
-    tagger.fit(parts, dev=dev, format=format, sample_weight=sample_weight)
+def _fit_task(task: Any, crew: Crew, given: dict[str, Any]) -> None:
+    """Fit a task: whatever it does goes by parts."""
+    task.fit(CrewParts(crew.files()).then(_content), **given)
 
 
 def _content(shard: Any) -> Any:
     return shard if isinstance(shard, FileShard) else shard.examples()
 
 
-def _token_format(crew: Crew, format: str | None) -> str | None:
-    """Return the format of all shards: a later part of a file does not show what the file is."""
-    first = crew.shards[0]
-    if format is not None or not isinstance(first, FileShard):
-        return format
-    return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
-
-
-def _fit_images(
-    segmenter: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    parts = CrewParts(crew.files()).then(_content)
-    segmenter.fit(parts, dev=dev, sample_weight=sample_weight)
-
-
-def _fit_estimator(
-    estimator: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
+def _fit_estimator(estimator: Any, crew: Crew, given: dict[str, Any]) -> None:
     from .arrays import fit_estimator
 
-    if dev is not None or format is not None:
+    if set(given) - {"sample_weight"}:
         raise ValueError("dev and format are for tasks, not for estimators")
     fit_estimator(estimator, crew)

@@ -32,11 +32,9 @@ def train(o: Any) -> Callable[[], None]:
     task = kind(**options)
     start = kind.load(o.start) if getattr(o, "start", None) else None
     if getattr(o, "stream", False):
-        if o.dev or start:
-            raise ValueError("--stream cannot be combined with --dev or --start")
         if o.cluster:
             raise ValueError("--stream reads one file on one machine: without --cluster")
-        task.fit_stream(o.train, format=o.format)
+        task.fit_stream(o.train, dev=o.dev, start=start, format=o.format)
     else:
         _fit(task, o, start=start, format=getattr(o, "format", None))
     return lambda: task.save(o.model, getattr(o, "precision", None))
@@ -52,7 +50,8 @@ def _fit(task: Any, o: Any, **more: Any) -> None:
         return
     from ...distributed import fit
 
-    wrong = set(more) - {"format"} or ({"header"} if getattr(o, "header", False) else set())
+    headed = {"header"} if getattr(o, "header", False) else set()
+    wrong = set(more) - {"format", "start"} or headed
     if wrong:
         raise ValueError(f"--{wrong.pop()} cannot be combined with --cluster")
     task.n_jobs = 1

@@ -210,8 +210,8 @@ class ImageFitting:
         n = int(begins[-1])
         chosen = np.sort(self.rng.permutation(n)[:_SAMPLE]) if n > _SAMPLE else np.arange(n)
         parts = np.split(chosen, np.searchsorted(chosen, begins[1:-1]))
-        chosen = [part - begin for part, begin in zip(parts, begins, strict=False)]
-        sampled = joined(self.gallery.each(Gallery.sample, own=by_part(chosen, self.sizes)))
+        shifted = [part - begin for part, begin in zip(parts, begins, strict=False)]
+        sampled = joined(self.gallery.each(Gallery.sample, own=by_part(shifted, self.sizes)))
         sample, labels = (np.concatenate([one[k] for one in sampled]) for k in (0, 1))
         weights = np.concatenate([self.weights(e, gold) for e, (_, gold) in enumerate(sampled)])
         sizes = [len(gold) for _, gold in sampled]
@@ -237,8 +237,8 @@ class ImageFitting:
         most = max(1, _SAMPLE // self.n_images)
         groups = []
         seeds = by_part(draws, self.sizes)
-        found = joined(self.gallery.each(Gallery.neighbours, alone, most, own=seeds))
-        for image, (near, own, gold) in enumerate(found):
+        sites = joined(self.gallery.each(Gallery.neighbours, alone, most, own=seeds))
+        for image, (near, own, gold) in enumerate(sites):
             weight = self.weights(image, gold) / max(len(gold), 1)
             groups.append(Pixels(near, own + near @ _PRIOR, gold, weight))
         return PixelProblem(groups, N_PAIR, WeightFloor(-_PRIOR))
