@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model test test-neighbours test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
@@ -75,6 +75,11 @@ $(VENV)/ray-tools: $(VENV)/test-tools pyproject.toml
 test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three nodes on this machine
 	@echo "==> running the tests on a Ray cluster"
 	@STRUCTLEARN_TEST_RAY=1 $(BIN)/python -m pytest tests/distributed -k ray
+
+test-neighbours: $(VENV)/test-tools  ## the tests of python-crfsuite and sklearn-crfsuite, and products, on our module
+	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn.crfsuite"
+	@$(BIN)/python tools/neighbour_suites.py
+	@$(BIN)/python tools/neighbour_products.py
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"
