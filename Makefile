@@ -14,7 +14,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-core test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model test test-core test-neighbours test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
@@ -87,6 +87,11 @@ $(VENV)/serve-tools: $(VENV)/test-tools
 test-serve: $(VENV)/serve-tools  ## structlearn serve: its protocol, under load and under attack (a minute)
 	@echo "==> running the tests of the server"
 	@STRUCTLEARN_TEST_SERVE=1 $(BIN)/python -m pytest tests/serve
+
+test-neighbours: $(VENV)/test-tools  ## the tests of python-crfsuite and sklearn-crfsuite, and products, on our module
+	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn.crfsuite"
+	@$(BIN)/python tools/neighbour_suites.py
+	@$(BIN)/python tools/neighbour_products.py
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"

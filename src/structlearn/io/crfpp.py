@@ -53,8 +53,8 @@ def parse_crfpp_model(data: bytes, name: str) -> ForeignTagger:
 def _read_text(file: ForeignFile) -> ForeignTagger:
     head: dict[bytes, bytes] = {}
     while line := file.line("the end of the head"):
-        key, _, value = line.partition(b":")
-        head[key] = value.strip()
+        name, _, value = line.partition(b":")
+        head[name] = value.strip()
     numbers = {}
     for key in ("version", "maxid", "xsize"):
         if key.encode() not in head:
@@ -67,15 +67,15 @@ def _read_text(file: ForeignFile) -> ForeignTagger:
         number, _, feature = line.partition(b" ")
         features.append((feature, file.number(number, "the number of a feature")))
     begin = file.at
-    values = file.take(len(file.data) - begin, "the weights").split(b"\n")
-    if values[-1] == b"":
-        values.pop()
+    rows = file.take(len(file.data) - begin, "the weights").split(b"\n")
+    if rows[-1] == b"":
+        rows.pop()
     weights = array("d")
-    for value in values:
+    for row in rows:
         try:
-            weights.append(float(value))
+            weights.append(float(row))
         except ValueError:
-            file.refuse(f"{value[:40]!r} is no weight", begin)
+            file.refuse(f"{row[:40]!r} is no weight", begin)
     factor = _factor(file, head.get(b"cost-factor", b"1"))
     if len(weights) != numbers["maxid"]:
         file.refuse(f"there are {len(weights)} weights; the head says {numbers['maxid']}", begin)
