@@ -194,7 +194,7 @@ class StringChain(TokenLabels, StoredModel):
         self.calibration_ = calibration
 
     def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+        self, X: Any, y: Any, reading: dict[str, Any]
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
         pairs = [(x, labels) for x, labels in zip(_as_list(X), y, strict=True) if not _is_empty(x)]
         inputs = self._inputs([x for x, _ in pairs])

@@ -36,8 +36,8 @@ class CertifiedSum(NamedTuple):
     value : float
         ε log Σ exp(score/ε), over the outputs that the automata of the product accept.
     bound : float
-        At most this share of the sum is of outputs that other automata reject: the sum over what all
-        of them accept lies between ``value + ε log(1 − bound)`` and ``value``. 0: it is exact.
+        At most this share of the sum is of outputs that other automata reject: the sum over what
+        all of them accept lies between ``value + ε log(1 − bound)`` and ``value``. 0: it is exact.
     states : int
         States of the product.
     automata : int
@@ -242,8 +242,8 @@ class ConstrainedChain(_Accepted, Chain):
     array([0, 1, 0])
     >>> chain.count(label=label)
     4
-    >>> chain.solve(label=label)
-    Solution(output=array([0, 1, 0]), value=3.0, exact=True, bound=3.0, method='automaton', states=2)
+    >>> chain.solve(label=label).value
+    3.0
     """
 
     def __init__(

@@ -165,9 +165,8 @@ class LabelModel(Tempered, StoredModel):
     def _common_content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what files of both kinds hold besides the weights."""
         resources, tensors = stored_templates(self.templates)
-        names = ("task", "format", "n_columns", "target", "labels", "training")
-        if self.constraints:
-            names += ("constraints",)
+        names = ["task", "format", "n_columns", "target", "labels", "training"]
+        names += ["constraints"] if self.constraints else []
         return {**{name: getattr(self, name) for name in names}, **resources}, tensors
 
     @classmethod
