@@ -126,7 +126,7 @@ class StringChain(TokenLabels, StoredModel):
 
         A label that the model does not have is never predicted, so it counts as wrong.
         """
-        _, _, judged = self._judged(X, y, None, {})
+        _, _, judged = self._judged(X, y, {})
         known = [right for row in judged for right in row if right is not None]
         if not known:
             raise ValueError("score needs at least one known label in y")
