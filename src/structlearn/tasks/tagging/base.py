@@ -12,6 +12,7 @@ from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...models.temperature import temperature_of
+from ...models.token_labels import OneCall
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LabelTagger"]
 
 
-class LabelTagger(LearnerParameters, FileTask):
+class LabelTagger(OneCall, LearnerParameters, FileTask):
     """Learns labels from a column file or a CoNLL-U file, and writes them.
 
     A subclass says how it learns (``_fitting``).
@@ -193,6 +194,10 @@ class LabelTagger(LearnerParameters, FileTask):
             raise FileError(corpus.path or "the sentences", str(error)) from None
 
     # -- labelling ------------------------------------------------------------------------------
+
+    def _single(self, x: Any) -> list[str] | None:
+        labels: list[str] | None = self._fitted().calls.predict(x)
+        return labels
 
     def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
         """Return what labels files of the model's format natively.
