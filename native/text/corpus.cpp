@@ -106,11 +106,16 @@ void Corpus::read_token(std::string_view line, std::size_t number) {
             quoted(line) +
             (separator_ == ' ' ? ". Is this running text, one sentence on each line?" : ""));
   }
-  for (std::size_t c = 0; c < cells_.size(); ++c) {
+  add_token(cells_, number);
+}
+
+void Corpus::add_token(std::span<const std::string_view> cells, std::size_t line) {
+  if (columns_.empty()) columns_.resize(cells.size());
+  for (std::size_t c = 0; c < cells.size(); ++c) {
     if (c > 0 && c < kept_.size() && !kept_[c]) continue;
-    columns_[c].cell.push_back(columns_[c].strings.add(cells_[c]));
+    columns_[c].cell.push_back(columns_[c].strings.add(cells[c]));
   }
-  line_.push_back(static_cast<std::uint32_t>(number));
+  line_.push_back(static_cast<std::uint32_t>(line));
 }
 
 void Corpus::end_sentence() {

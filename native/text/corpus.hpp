@@ -131,10 +131,13 @@ class Corpus {
   // come from, 0 where they are not given.
   void add_sentence(const std::vector<std::vector<std::string_view>>& columns,
                     std::span<const std::uint32_t> lines = {});
+  // Adds a token to the sentence at the end, which `end_sentence` ends. Cells of columns that are
+  // not kept may be anything.
+  void add_token(std::span<const std::string_view> cells, std::size_t line = 0);
+  void end_sentence();
 
  private:
   void read_token(std::string_view line, std::size_t number);
-  void end_sentence();
 
   Format format_;
   char separator_ = '\0';  // tab, or a space for runs of white space; set by the first token

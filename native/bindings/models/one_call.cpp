@@ -1,6 +1,5 @@
 #include "bindings/models/one_call.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "bindings/models/inputs.hpp"
@@ -33,13 +32,17 @@ class OneCall::Lease {
   std::unique_ptr<Session> session_;
 };
 
-nb::list OneCall::predict(nb::handle x) {
+nb::object OneCall::predict(nb::handle x) {
   Lease lease(*this);
   Session& session = *lease;
-  const std::size_t tokens = session.read(x);
-  if (tokens > 0) {
+  const std::optional<std::size_t> tokens = session.read(x);
+  if (!tokens) {
+    lease.give_back();
+    return nb::none();
+  }
+  if (*tokens > 0) {
     std::optional<nb::gil_scoped_release> others;
-    if (tokens > kMostSteps / steps_) others.emplace();
+    if (*tokens > kMostSteps / steps_) others.emplace();
     Reader& reader = session.reader();
     const Scored& scored = reader.scores(0, Purpose::kBest);
     check_legal(reader, best(reader, scored, session.y).value, 0);

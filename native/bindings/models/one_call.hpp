@@ -1,10 +1,12 @@
 // One input in one call: what the call needs is kept for the next one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "bindings/bindings.hpp"
@@ -16,8 +18,9 @@ namespace structlearn::python {
 class Session {
  public:
   virtual ~Session() = default;
-  // Reads an input of Python's, as a list of inputs with this one would be; how many tokens it has.
-  virtual std::size_t read(nb::handle x) = 0;
+  // Reads an input of Python's, as a list of inputs with this one would be, and returns how many
+  // tokens it has; nothing where it is not plain enough, or there is something wrong with it.
+  virtual std::optional<std::size_t> read(nb::handle x) = 0;
   // Its input 0 is what was read last.
   virtual Reader& reader() = 0;
   // Whether it has grown beyond what is worth keeping.
@@ -25,6 +28,13 @@ class Session {
 
   Output y;
 };
+
+// Additions for a token of a chain, roughly.
+inline std::size_t chain_steps(std::size_t labels, std::size_t order) {
+  double all = 1.0;
+  for (std::size_t m = 0; m <= order; ++m) all *= static_cast<double>(labels);
+  return static_cast<std::size_t>(std::clamp(all, 1.0, 1e15));
+}
 
 // Several threads may call at once: each has a session of its own while it does. There are as many
 // sessions as there have been calls at once, up to a limit.
@@ -38,8 +48,9 @@ class OneCall {
     for (nb::handle name : names) names_.push_back(nb::borrow(name));
   }
 
-  // The names of the best output, a list; an empty one of an input without tokens.
-  nb::list predict(nb::handle x);
+  // The names of the best output, a list; an empty one of an input without tokens. None where the
+  // input was not read.
+  nb::object predict(nb::handle x);
 
  private:
   class Lease;

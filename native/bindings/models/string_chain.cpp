@@ -24,7 +24,7 @@ class StringSession final : public Session {
   StringSession(const StringChain& model, const text::StringTable& names, std::string separator)
       : reading_(names, std::move(separator)), reader_(model, rows_) {}
 
-  std::size_t read(nb::handle x) override {
+  std::optional<std::size_t> read(nb::handle x) override {
     rows_.clear();
     reading_.example(x.ptr(), 0, rows_);
     rows_.drop_unknown();
@@ -49,12 +49,12 @@ class PyStringChain {
         arrays_(arrays),
         model_(weights(nb::len(labels), order)),
         one_call_([this] { return std::make_unique<StringSession>(model_, table(), separator_); },
-                  labels, steps(nb::len(labels), order)) {}
+                  labels, chain_steps(nb::len(labels), order)) {}
   PyStringChain(const PyStringChain&) = delete;
 
   const StringChain& model() const { return model_; }
   const text::StringTable& table() const { return nb::cast<const NameTable&>(names_).strings; }
-  nb::list predict(nb::handle x) { return one_call_.predict(x); }
+  nb::list predict(nb::handle x) { return nb::list(one_call_.predict(x)); }
 
   text::NamedRows rows(nb::handle examples) const {
     text::NamedRows rows;
@@ -64,11 +64,6 @@ class PyStringChain {
   }
 
  private:
-  static std::size_t steps(std::size_t labels, std::size_t order) {
-    double all = 1.0;
-    for (std::size_t m = 0; m <= order; ++m) all *= static_cast<double>(labels);
-    return static_cast<std::size_t>(std::clamp(all, 1.0, 1e15));
-  }
   template <class T>
   std::span<const T> array(const std::string& name) {
     if (!arrays_.contains(name.c_str())) return {};

@@ -39,7 +39,6 @@ class Model:
 
     def predict(self, X: Any, **reading: Any) -> Any:
         """Return the best output of each input."""
-
         return self._ask(X, self._best, self._no_output, reading)
 
     def predict_single(self, x: Any, **reading: Any) -> Any:

@@ -112,15 +112,6 @@ class StringChain(TokenLabels, StoredModel):
         """The labels."""
         return list(self.labels)
 
-    def predict(self, X: Any) -> list[list[str]]:  # type: ignore[override]
-        """Return the best labels of each sequence."""
-        labels: list[list[str]] = super().predict(X)
-        return labels
-
-    def predict_single(self, x: Any) -> list[str]:  # type: ignore[override]
-        """Return the best labels of one sequence, ``predict([x])[0]``, in one call of the core."""
-        return self.core.predict(x)
-
     def score(self, X: Any, y: Any) -> float:
         """Return the share of labels that are predicted right; None, an unknown one, is left out.
 
@@ -136,6 +127,9 @@ class StringChain(TokenLabels, StoredModel):
 
     def _fitted(self) -> StringChain:
         return self
+
+    def _single(self, x: Any) -> list[str]:
+        return self.core.predict(x)
 
     @property
     def _shown(self) -> list[str]:

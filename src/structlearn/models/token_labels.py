@@ -1,4 +1,4 @@
-"""Models that label tokens one by one: how their outputs are named."""
+"""Models that label tokens: one input in one call, and how outputs are named."""
 
 from __future__ import annotations
 
@@ -10,13 +10,37 @@ if TYPE_CHECKING:
 
     from .inputs import NativeInputs
 
-__all__ = ["TokenLabels"]
+__all__ = ["OneCall", "TokenLabels"]
 
 
-class TokenLabels(Model):
+class OneCall(Model):
+    """A model that labels one plain input in one call of the core.
+
+    A subclass gives ``_single``.
+    """
+
+    def _single(self, x: Any) -> list[str] | None:
+        """Return the labels of an input; None if it is not plain, or there is an error in it."""
+        raise AssertionError
+
+    def predict(self, X: Any, **reading: Any) -> Any:
+        """Return the labels of each input."""
+        if type(X) is list and len(X) == 1 and not reading:
+            labels = self._single(X[0])
+            if labels is not None:
+                return [labels]
+        return super().predict(X, **reading)
+
+    def predict_single(self, x: Any, **reading: Any) -> Any:
+        """Return the labels of one input, ``predict([x])[0]``, in one call of the core."""
+        labels = None if reading else self._single(x)
+        return super().predict([x], **reading)[0] if labels is None else labels
+
+
+class TokenLabels(OneCall):
     """A model of the core whose output is a label for each token.
 
-    A subclass gives ``_shown`` and ``_length``.
+    A subclass gives ``_single``, ``_shown`` and ``_length``.
     """
 
     _part_names = ("position", "label")

@@ -40,6 +40,9 @@ struct PySegmentModel final : PyLabelModel {
   std::unique_ptr<LabelReader> reader(const Corpus& corpus) const override {
     return std::make_unique<SegmentReader>(*model, corpus);
   }
+  std::size_t steps() const override {
+    return chain_steps(model->labels(), 1) + model->labels() * model->max_length();
+  }
 
   // For each of some segments (begin, end, label) of a sentence, the features that have a weight
   // for its label, by name.

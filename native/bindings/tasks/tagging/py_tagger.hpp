@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/buffers.hpp"
+#include "bindings/models/one_call.hpp"
 #include "structures/chains/constrained_sequence.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/reader.hpp"
@@ -38,6 +39,8 @@ class PyLabelModel {
   PyLabelModel(const PyLabelModel&) = delete;
   virtual ~PyLabelModel() = default;
   virtual std::unique_ptr<text::LabelReader> reader(const text::Corpus&) const = 0;
+  // Additions for a token, roughly.
+  virtual std::size_t steps() const = 0;
 
   std::shared_ptr<const text::FeatureSet> features;
   text::LabelNames names;
@@ -115,6 +118,10 @@ struct PyModel final : PyLabelModel {
 
   std::unique_ptr<text::LabelReader> reader(const text::Corpus& corpus) const override {
     return std::make_unique<text::TaggerReader>(*model, corpus);
+  }
+  std::size_t steps() const override {
+    const text::TaggerWeights& w = model->weights();
+    return chain_steps(w.candidates > 0 ? w.candidates : w.labels, w.order);
   }
 };
 

@@ -61,6 +61,11 @@ class SegmentModel(LabelModel):
         return segment_sequences(self.labels)
 
     @property
+    def written_as(self) -> list[str]:
+        """How the labels of tokens are written, by number."""
+        return [*self.first, *self.later]
+
+    @property
     def kind(self) -> str:
         """What it scores."""
         return f"segments of up to {self.max_length} tokens"

@@ -129,6 +129,9 @@ class SegmentTagger(LabelTagger):
         inputs: NativeInputs = self._fitted().inputs(self._read_input(X), constraints)
         return inputs
 
+    def _best(self, inputs: NativeInputs) -> list[list[str]]:
+        return inputs.best_labels(self._fitted().written_as, self.n_threads)
+
     def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
         labels: list[str] = self._fitted().written(output)
         return labels

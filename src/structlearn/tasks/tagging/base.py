@@ -13,6 +13,7 @@ from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...models.temperature import temperature_of
+from ...models.token_labels import OneCall
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["LabelTagger"]
 
 
-class LabelTagger(LearnerParameters, FileTask):
+class LabelTagger(OneCall, LearnerParameters, FileTask):
     """Learns labels from a column file or a CoNLL-U file, and writes them.
 
     A subclass says how it learns (``_fitting``).
@@ -241,6 +242,11 @@ class LabelTagger(LearnerParameters, FileTask):
         raise AssertionError
 
     # -- labelling ------------------------------------------------------------------------------
+
+    def _single(self, x: Any) -> list[str] | None:
+        model = self._fitted()
+        labels: list[str] | None = None if model.constraints else model.calls.predict(x)
+        return labels
 
     def _labeller(self, lone: str, nbest: int, constraints: Any = None, **columns: bool) -> Any:
         """Return what labels files of the model's format natively.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Sequence
+from functools import cached_property
 
 from ... import _core
 from ...io.container import Tensor, checked_arrays
@@ -14,6 +15,7 @@ from ...models.inputs import NativeInputs
 from ...models.storage import StoredModel
 from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
+from ...text.layouts import Layout
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ class LabelModel(Tempered, StoredModel):
     takes = ("functions",)
     #: The array of the scores of label pairs.
     pair_table: str
+    #: The model of the core.
+    core: Any
     #: Columns with further parts of the labels.
     further: Sequence[int] = ()
 
@@ -108,6 +112,23 @@ class LabelModel(Tempered, StoredModel):
     def unknown(self) -> str:
         """The label of files that means unknown; "" if none does."""
         return ""
+
+    @property
+    def written_as(self) -> list[str]:
+        """How the labels of tokens are written, by number."""
+        raise AssertionError
+
+    @cached_property
+    def calls(self) -> _core.SentenceCalls:
+        """What labels one sentence of plain tokens in one call."""
+        layouts = {}
+        for n in range(1, self.n_columns + 1):
+            try:
+                sources = Layout(self, "columns", n).sources
+            except ValueError:
+                continue  # a column is missing: the general way says which
+            layouts[n] = [-1 if c is None else c for c in sources]
+        return _core.SentenceCalls(self.core, layouts, self.written_as)
 
     def gold(self, corpus: Corpus, *, some: bool = False) -> list[list[str | None]]:
         """Return the labels that sentences come with, as the model writes them; None: unknown.
@@ -252,6 +273,11 @@ class TaggerModel(LabelModel):
     def sequences(self) -> Any:
         """The labels as they are written, one for each token."""
         return token_sequences(self.shown)
+
+    @property
+    def written_as(self) -> list[str]:
+        """How the labels of tokens are written, by number."""
+        return self.shown
 
     @property
     def kind(self) -> str:
