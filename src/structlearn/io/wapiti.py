@@ -22,7 +22,6 @@ from .foreign import FeatureWeights, ForeignFile, ForeignTagger
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-
     from ..text.templates import Template
 
 __all__ = ["parse_wapiti_model"]
@@ -87,7 +86,9 @@ def parse_wapiti_model(data: bytes, name: str) -> ForeignTagger:
                 pair.add(observation, own)
     weights.end(at)
     columns = [int(a.column[1:]) for t in templates for a, _ in t.atoms]
-    return ForeignTagger("Wapiti", labels, templates, max(columns, default=1), state, pair, transition)
+    return ForeignTagger(
+        "Wapiti", labels, templates, max(columns, default=1), state, pair, transition
+    )
 
 
 def _read_patterns(file: ForeignFile) -> list[str]:

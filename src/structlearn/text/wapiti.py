@@ -45,8 +45,8 @@ def is_wapiti(text: str) -> bool:
     for _, line in _lines(text):
         found = list(_COMMAND.finditer(line))
         commands = commands or (bool(found) and line[0] in "uUbB*")
-        other = other or line[0] in "ub*" or any(
-            one["kind"] != "x" or one["absolute"] for one in found
+        other = (
+            other or line[0] in "ub*" or any(one["kind"] != "x" or one["absolute"] for one in found)
         )
     return commands and other
 
