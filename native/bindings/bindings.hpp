@@ -47,6 +47,7 @@ void bind_tagger_training(nb::module_& m);
 void bind_crfsuite(nb::module_& m);
 void bind_inputs(nb::module_& m);
 void bind_string_chain(nb::module_& m);
+void bind_label_constraints(nb::module_& m);
 void bind_tagger_model(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_segments(nb::module_& m);

@@ -189,8 +189,8 @@ std::vector<std::vector<double>> certainties_of_all(const PyInputs& self,
   return probability;
 }
 
-std::vector<std::vector<Output>> rivals_of_all(const PyInputs& self, std::size_t threads) {
-  std::vector<std::vector<Output>> others(self.inputs->size());
+std::vector<Ranked> rivals_of_all(const PyInputs& self, std::size_t threads) {
+  std::vector<Ranked> others(self.inputs->size());
   for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     others[i] = rivals(reader, s);
   });

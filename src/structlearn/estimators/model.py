@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..features.arrays import DenseEncoder, SparseEncoder
 from ..fitting.learner_registry import LearningParameters
 from ..fitting.learning import Kept, learn, warn_unless_converged
-from ..fitting.parameters import Number, Switch, Whole, parameter
+from ..fitting.parameters import Choice, Number, Switch, Whole, parameter
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..models.string_chain import StringChain
@@ -22,8 +22,9 @@ from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .array_model import ArrayModel, Contributions
 from .columns import Columns, read_labels, read_sites, read_tables
-from .constraints import describe_constraints
+from .constraints import describe_constraints, under
 from .curve import LossCurve
+from .legality import without_illegal
 from .outputs import lacks_examples, reread, sort_classes, with_present
 from .preparation import Before, Frame, Prepared, kind_of_structure, make_structure, prepare
 from .problem_inputs import ProblemInputs
@@ -114,12 +115,16 @@ class StructuredModel(LearningParameters, ArrayModel):
         outcomes, ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; for
         segmentations also ``{"segment": [(2, "O")]}``, a length with a label. A short form of
         ``constraints``.
-    constraints : list of Constraint, optional
+    constraints : list of Constraint, or str, optional
         Hard constraints for training and prediction (:mod:`structlearn.constraints`), in terms of
-        the labels of y: ``[at_most(1, Label("B")), require(Label("D", at=0))]``. Constraints that
-        forbid a part everywhere become masks of weights. The others become masks of scores, or
-        rows of an integer program, which is solved if the best output violates them.
-        ``constraints_`` says which.
+        the labels of y: ``[at_most(1, "B"), contiguous()]``, or as text, ``"contiguous()"``. What
+        is forbidden everywhere becomes a mask of weights. On chains and segmentations the others
+        become automata, so that every loss, query and probability is exact; on other structures
+        masks of scores, or rows of an integer program, which is solved if the best output violates
+        them. ``constraints_`` says which.
+    illegal : {"error", "drop"}, default="error"
+        What to do with outputs of y that break a constraint: refuse them, naming the examples, or
+        leave these examples out, with a warning that counts them.
     time_limit : float, optional
         Seconds that the search for one output may take under ``constraints``, in training and in
         prediction. When they are over, the best output so far counts; where there is none that
@@ -220,6 +225,7 @@ class StructuredModel(LearningParameters, ArrayModel):
     hierarchy: Any = None
     forbid: Any = None
     constraints: Any = None
+    illegal: str = parameter(default="error", check=Choice("error", "drop"))
     time_limit: float | None = parameter(default=None, check=Number())
     class_weight: Any = None
     submodular: bool = parameter(
@@ -407,7 +413,14 @@ class StructuredModel(LearningParameters, ArrayModel):
             prepared.columns = columns
             return prepared
 
-        return with_present(read, reread(X), reread(y), sample_weight)
+        found: Prepared = without_illegal(
+            partial(with_present, read),
+            reread(X),
+            reread(y),
+            sample_weight,
+            drop=self.illegal == "drop",
+        )
+        return found
 
     def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
         """Return X without data frames, and the names of its columns; ``known``: those of fit."""
@@ -434,7 +447,7 @@ class StructuredModel(LearningParameters, ArrayModel):
     def constraints_(self) -> list[tuple[Any, str]]:
         """Each constraint with how it is honoured: by which masks, or by an integer program."""
         check_is_fitted(self)
-        return describe_constraints(self, self.structure_)
+        return describe_constraints(self, self.structure_, self.classes_)
 
     @property
     def coef_(self) -> Any:
@@ -474,13 +487,15 @@ class StructuredModel(LearningParameters, ArrayModel):
     def _loss_temperature(self) -> float | None:
         return float(self.temperature) or None
 
-    def _inputs(self, X: Any, **reading: Any) -> ProblemInputs:
+    def _inputs(self, X: Any, constraints: Any = None, **reading: Any) -> ProblemInputs:
+        structure = under(self.structure_, constraints, self.classes_)
+
         def make() -> ArrayProblem:
             known = self._columns
             examples = self._encoder.transform(self._read_columns(X, self.structure_, known)[0])
-            return ArrayProblem(self.structure_, examples, self._layout)
+            return ArrayProblem(structure, examples, self._layout)
 
-        chain = self._chain.of(self)
+        chain = self._chain.of(self) if structure is self.structure_ else None
         if chain is None or not are_token_lists(X):
             return ProblemInputs(make(), self._weights, self.beam)
         return ChainInputs(chain, X, self.structure_, make, self._weights)

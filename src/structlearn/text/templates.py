@@ -54,7 +54,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
 from ..exceptions import FileError, MissingFunctionError
-from .corpus import Corpus, find_column
+from .corpus import find_column
 from .files import read_bytes
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -344,7 +344,7 @@ class FeatureTemplates:
             spec["functions"] = [self._function(*f) for f in attribute.functions]
         return spec
 
-    def learn_lexica(self, corpus: Corpus, target: int, unknown: str) -> None:
+    def learn_lexica(self, corpus: Any, target: int, unknown: str) -> None:
         """Count the labels of words, for the templates that ask for them."""
         for template in self.templates:
             for attribute, _ in template.atoms:
@@ -427,11 +427,10 @@ class FeatureTemplates:
         return FeatureTemplates(self.templates, self.phrases, self.vectors, self.functions)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A parameter, without what was learned for it: that is the model's, and pickled there.
         vectors = {
             name: (words, bytes(v), width) for name, (words, v, width) in self.vectors.items()
         }
-        return {**vars(self), "vectors": vectors, "lexica": {}, "emission": None}
+        return {**vars(self), "vectors": vectors, "emission": None}  # the model's own
 
     def __len__(self) -> int:
         return len(self.templates)

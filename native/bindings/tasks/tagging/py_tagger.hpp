@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "bindings/buffers.hpp"
+#include "structures/chains/constrained_sequence.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/reader.hpp"
 
 namespace structlearn::python {
+
+// Automata over the labels of a model, which share what is worked out of them.
+struct PyLabelConstraints {
+  std::shared_ptr<const ConstrainedSequence> structure;
+  std::size_t labels = 0;
+};
 
 class PyLabelModel {
  public:
