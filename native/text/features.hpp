@@ -129,8 +129,8 @@ struct Template {
   std::vector<Atom> atoms;
   Spelling spelling = Spelling::kNone;
   std::vector<std::string> pieces;  // what stands before, between and after spelled values
-  bool mark_boundaries = false;  // beyond the sentence: a value of its own; otherwise no feature
-  bool transition = false;       // of the label pair that ends at the token
+  bool mark_boundaries = false;     // beyond the sentence: a value of its own; otherwise no feature
+  bool transition = false;          // of the label pair that ends at the token
 };
 
 // The key of a feature that is a string.

@@ -222,7 +222,7 @@ def atoms(*steps, column="word", kind="string", offset=0):
     [
         {"task": "parser"}, {"task": None},
         {"labels": []}, {"labels": 5}, {"labels": ["D", "N"]}, {"labels": ["D", "N", "V", "X"]},
-        {"labels": ["V", "N", "D"]}, {"labels": None},
+        {"labels": ["D", "D", "V"]}, {"labels": None},
         {"shown": ["D", "N"]}, {"shown": []}, {"shown": 5},
         {"order": -1}, {"order": 2}, {"order": "x"}, {"order": None},
         {"templates": 5}, {"templates": "word"}, {"templates": [[]]}, {"templates": [["word"]]},

@@ -45,10 +45,13 @@ def is_wapiti(text: str) -> bool:
     for _, line in _lines(text):
         found = list(_COMMAND.finditer(line))
         commands = commands or (bool(found) and line[0] in "uUbB*")
-        other = (
-            other or line[0] in "ub*" or any(one["kind"] != "x" or one["absolute"] for one in found)
-        )
+        other = other or line[0] in "ub*" or any(map(_is_new, found))
     return commands and other
+
+
+def _is_new(command: re.Match[str]) -> bool:
+    """Whether CRF++ has no such command."""
+    return command["kind"] == "X" or bool(command["absolute"]) or command["expression"] is not None
 
 
 def parse_wapiti(text: str, name: str) -> list[Template]:
