@@ -70,6 +70,7 @@ class MaskedInputs final : public Inputs {
     }
   }
   std::size_t size() const override { return inputs_.size(); }
+  std::size_t steps() const override { return inputs_.steps(); }
   std::unique_ptr<Reader> reader() const override {
     return std::make_unique<MaskedReader>(inputs_.reader(), forbidden_);
   }

@@ -4,8 +4,10 @@
 // becomes scored parts; everything that can be asked of it is in queries.hpp, once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -80,11 +82,20 @@ class Reader {
   Workspace workspace;
 };
 
+// Additions for a token of a chain, roughly.
+inline std::size_t chain_steps(std::size_t labels, std::size_t order) {
+  double all = 1.0;
+  for (std::size_t m = 0; m <= order; ++m) all *= static_cast<double>(labels);
+  return static_cast<std::size_t>(std::clamp(all, 1.0, 1e12));
+}
+
 // Inputs that are to be asked about.
 class Inputs {
  public:
   virtual ~Inputs() = default;
   virtual std::size_t size() const = 0;
+  // How long a question to all of them takes, in additions, roughly; by default: who knows.
+  virtual std::size_t steps() const { return std::numeric_limits<std::size_t>::max(); }
   virtual std::unique_ptr<Reader> reader() const = 0;
 };
 

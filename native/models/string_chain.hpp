@@ -67,7 +67,9 @@ class StringChainInputs final : public Inputs {
   std::unique_ptr<Reader> reader() const override {
     return std::make_unique<StringChainReader>(model_, rows_);
   }
-  const text::NamedRows& rows() const { return rows_; }
+  std::size_t steps() const override {
+    return rows_.end.size() * chain_steps(model_.labels(), model_.weights().order);
+  }
 
  private:
   const StringChain& model_;

@@ -87,6 +87,22 @@ def test_labels_are_those_of_the_general_way(case):
     assert fast == ([None] * len(X) if name == "whole sentences" else wanted)
 
 
+@pytest.mark.filterwarnings("ignore:the probabilities")
+def test_probabilities_are_those_of_the_general_way(case):
+    name, model = case
+    if name == "segments":
+        pytest.skip("its parts are segments")
+    for x in inputs(name):
+        wanted = model.predict_marginals([x, x])[1]
+        assert model.predict_marginals([x]) == [wanted]
+        some = model.predict_marginals([x], least=0.1, temperature=2.0)[0]
+        assert some == model.predict_marginals([x, x], least=0.1, temperature=2.0)[0]
+        assert all(p == 0 or p >= 0.1 for token in some for p in token.values())
+    assert model.predict_marginals([[]]) == [[]]
+    with pytest.raises(ValueError, match="temperature"):
+        model.predict_marginals([x], temperature=0)
+
+
 def test_sentences_of_other_shapes(case):
     name, model = case
     x = inputs(name)[0]

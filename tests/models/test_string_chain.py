@@ -135,6 +135,7 @@ def test_chains_answer_as_their_estimators(fitted, tmp_path):
         assert [model.predict_single(x) for x in NEW] == predicted
         assert {type(k) for k in model.predict_single(NEW[0])} == {str}
         marginals = model.predict_marginals(NEW)
+        assert [model.predict_marginals([x])[0] for x in NEW] == marginals
         for ours, theirs in zip(marginals, fitted.predict_marginals(NEW), strict=True):
             assert all(list(token) == model.classes_ for token in ours)
             found = [list(token.values()) for token in ours]

@@ -23,10 +23,19 @@ struct PyInputs {
   std::unique_ptr<const Inputs> inputs;
 };
 
+// Other threads of Python's run while a question is answered, unless it takes no longer than this:
+// a fraction of a millisecond, where to get the lock back from a busy thread takes several.
+inline constexpr std::size_t kBriefSteps = std::size_t{1} << 18;
+
 // body(input, reader, scored) for all inputs, with a reader for each thread.
 template <class Body>
 void for_inputs(const PyInputs& self, Purpose purpose, std::size_t threads, Body&& body) {
   const std::size_t n = self.inputs->size();
+  if (threads <= 1 && self.inputs->steps() <= kBriefSteps) {
+    const std::unique_ptr<Reader> reader = self.inputs->reader();
+    for (std::size_t i = 0; i < n; ++i) body(i, *reader, reader->scores(i, purpose));
+    return;
+  }
   interruptible([&](Interrupt& interrupt) {
     std::vector<std::unique_ptr<Reader>> readers(std::max<std::size_t>(threads, 1));
     const std::size_t grain = grain_of(n, threads, 64);

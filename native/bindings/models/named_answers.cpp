@@ -1,13 +1,15 @@
-// Answers of models that label tokens, by the names of the labels.
+#include "bindings/models/named_answers.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-#include "bindings/models/inputs.hpp"
 #include "models/queries.hpp"
 
 namespace structlearn::python {
 namespace {
+
+enum class Scratch { kMarginals };
 
 nb::object checked(PyObject* o) {
   if (o == nullptr) throw nb::python_error();
@@ -35,48 +37,55 @@ nb::list best_labels(const PyInputs& self, nb::list names, std::size_t threads) 
   return out;
 }
 
-// The probability of each label at each token of each input: a dictionary for each token, in the
-// order of the names. Labels of one name count together; 0 where it is less than `least`.
+// The probability of each label at each token of each input.
 nb::list label_probabilities(const PyInputs& self, nb::list names, double temperature, double least,
                              std::size_t threads) {
   check_temperature(temperature);
   const std::size_t n = nb::len(names);
-  std::vector<std::vector<double>> of_name(self.inputs->size());
+  std::vector<std::vector<double>> p(self.inputs->size());
   for_inputs(self, Purpose::kSums, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
-    std::vector<double> p;
-    check_legal(reader, marginals(reader, s, temperature, p), i);
-    const std::span<const std::int32_t> name_of = reader.name_of();
-    const std::size_t outcomes = reader.names(s);
-    of_name[i].assign(p.size() / outcomes * n, 0.0);
-    for (std::size_t j = 0; j < p.size(); ++j) {
-      const std::size_t token = j / outcomes;
-      auto name = static_cast<std::size_t>(reader.part(token, j % outcomes).label);
-      if (!name_of.empty()) name = static_cast<std::size_t>(name_of[name]);
-      if (name >= n) throw std::invalid_argument("a label without a name");
-      of_name[i][token * n + name] += p[j];
-    }
+    name_probabilities(reader, s, temperature, i, n, p[i]);
   });
-  nb::dict none;  // copied for each token: faster than made anew
-  for (nb::handle name : names) none[name] = 0.0;
   nb::list out;
-  for (const std::vector<double>& all : of_name) {
-    nb::list tokens;
-    for (std::size_t at = 0; at < all.size(); at += n) {
-      const nb::object token = checked(PyDict_Copy(none.ptr()));
-      for (std::size_t k = 0; k < n; ++k) {
-        const double p = std::min(1.0, all[at + k]);
-        if (p < least || p == 0.0) continue;
-        const nb::object value = checked(PyFloat_FromDouble(p));
-        if (PyDict_SetItem(token.ptr(), names[k].ptr(), value.ptr()) != 0) throw nb::python_error();
-      }
-      tokens.append(token);
-    }
-    out.append(tokens);
-  }
+  for (const std::vector<double>& one : p) out.append(by_name(one, names, least));
   return out;
 }
 
 }  // namespace
+
+void name_probabilities(Reader& reader, const Scored& scored, double temperature, std::size_t input,
+                        std::size_t names, std::vector<double>& p) {
+  std::vector<double>& marginal = reader.workspace.real[Scratch::kMarginals];
+  check_legal(reader, marginals(reader, scored, temperature, marginal), input);
+  const std::span<const std::int32_t> name_of = reader.name_of();
+  const std::size_t outcomes = reader.names(scored);
+  p.assign(marginal.size() / outcomes * names, 0.0);
+  for (std::size_t j = 0; j < marginal.size(); ++j) {
+    const std::size_t token = j / outcomes;
+    auto name = static_cast<std::size_t>(reader.part(token, j % outcomes).label);
+    if (!name_of.empty()) name = static_cast<std::size_t>(name_of[name]);
+    if (name >= names) throw std::invalid_argument("a label without a name");
+    p[token * names + name] += marginal[j];
+  }
+}
+
+nb::list by_name(const std::vector<double>& p, nb::list names, double least) {
+  const std::size_t n = nb::len(names);
+  nb::dict none;  // copied for each token: faster than made anew
+  for (nb::handle name : names) none[name] = 0.0;
+  nb::list tokens;
+  for (std::size_t at = 0; at < p.size(); at += n) {
+    const nb::object token = checked(PyDict_Copy(none.ptr()));
+    for (std::size_t k = 0; k < n; ++k) {
+      const double probability = std::min(1.0, p[at + k]);
+      if (probability < least || probability == 0.0) continue;
+      const nb::object value = checked(PyFloat_FromDouble(probability));
+      if (PyDict_SetItem(token.ptr(), names[k].ptr(), value.ptr()) != 0) throw nb::python_error();
+    }
+    tokens.append(token);
+  }
+  return tokens;
+}
 
 void bind_named_answers(nb::class_<PyInputs>& inputs) {
   inputs.def("best_labels", &best_labels, nb::arg("names"), nb::arg("threads") = 1)

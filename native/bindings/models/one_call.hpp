@@ -1,7 +1,6 @@
 // One input in one call: what the call needs is kept for the next one.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -27,22 +26,14 @@ class Session {
   virtual bool too_large() const = 0;
 
   Output y;
+  std::vector<double> p;
 };
-
-// Additions for a token of a chain, roughly.
-inline std::size_t chain_steps(std::size_t labels, std::size_t order) {
-  double all = 1.0;
-  for (std::size_t m = 0; m <= order; ++m) all *= static_cast<double>(labels);
-  return static_cast<std::size_t>(std::clamp(all, 1.0, 1e15));
-}
 
 // Several threads may call at once: each has a session of its own while it does. There are as many
 // sessions as there have been calls at once, up to a limit.
 class OneCall {
  public:
-  // `names`: of labels, as Python's objects. `steps`: additions for a token, roughly; long inputs
-  // let other threads of Python's run meanwhile. For short ones that would cost more than it gives:
-  // to get the lock back from a busy thread takes milliseconds.
+  // `names`: of labels, as Python's objects. `steps`: additions for a token, roughly.
   OneCall(std::function<std::unique_ptr<Session>()> make, nb::list names, std::size_t steps)
       : make_(std::move(make)), steps_(steps) {
     for (nb::handle name : names) names_.push_back(nb::borrow(name));
@@ -51,11 +42,17 @@ class OneCall {
   // The names of the best output, a list; an empty one of an input without tokens. None where the
   // input was not read.
   nb::object predict(nb::handle x);
+  // The probabilities of the names of labels, each of which is in `names` once: a dictionary for
+  // each token. Those below `least` are 0.
+  nb::object probabilities(nb::handle x, nb::list names, double temperature, double least);
 
  private:
   class Lease;
+  // body(session, tokens) for an input that has been read and has tokens, while other threads run
+  // if it is long; false if it was not read.
+  template <class Body>
+  bool ask(Session& session, nb::handle x, Body&& body);
   static constexpr std::size_t kMostIdle = 16;
-  static constexpr std::size_t kMostSteps = std::size_t{1} << 18;  // a fraction of a millisecond
 
   std::function<std::unique_ptr<Session>()> make_;
   std::vector<nb::object> names_;

@@ -55,6 +55,9 @@ class PyStringChain {
   const StringChain& model() const { return model_; }
   const text::StringTable& table() const { return nb::cast<const NameTable&>(names_).strings; }
   nb::list predict(nb::handle x) { return nb::list(one_call_.predict(x)); }
+  nb::list probabilities(nb::handle x, nb::list names, double temperature, double least) {
+    return nb::list(one_call_.probabilities(x, names, temperature, least));
+  }
 
   text::NamedRows rows(nb::handle examples) const {
     text::NamedRows rows;
@@ -135,6 +138,8 @@ void bind_string_chain(nb::module_& m) {
       .def(nb::init<nb::object, std::string, nb::list, std::size_t, nb::dict>(), nb::arg("names"),
            nb::arg("separator"), nb::arg("labels"), nb::arg("order"), nb::arg("arrays"))
       .def("predict", &PyStringChain::predict, nb::arg("x"))
+      .def("probabilities", &PyStringChain::probabilities, nb::arg("x"), nb::arg("names"),
+           nb::arg("temperature"), nb::arg("least"))
       .def("inputs", &inputs, nb::arg("X"))
       .def("features_of", &features_of, nb::arg("x"));
   m.def(

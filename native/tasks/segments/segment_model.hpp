@@ -28,6 +28,8 @@ class SegmentModel {
   std::shared_ptr<const FeatureSet> shared_features() const { return features_; }
   const SegmentWeights& weights() const { return weights_; }
   std::size_t labels() const { return weights_.labels; }
+  // Additions for a token, roughly.
+  std::size_t steps() const { return chain_steps(labels(), 1) + labels() * max_length(); }
   std::size_t max_length() const { return weights_.max_length; }
 
   // Weights of a feature for all labels, added to out (K).
@@ -69,6 +71,7 @@ class SegmentInputs final : public Inputs {
  public:
   SegmentInputs(const SegmentModel& model, const Corpus& corpus) : model_(model), corpus_(corpus) {}
   std::size_t size() const override { return corpus_.sentences(); }
+  std::size_t steps() const override { return corpus_.tokens() * model_.steps(); }
   std::unique_ptr<Reader> reader() const override {
     return std::make_unique<SegmentReader>(model_, corpus_);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/reader.hpp"
 #include "tasks/tagging/candidate_scorer.hpp"
 #include "tasks/tagging/token_scorer.hpp"
 #include "tasks/tagging/weight_table.hpp"
@@ -38,6 +39,11 @@ class TaggerModel {
   std::shared_ptr<const FeatureSet> shared_features() const { return features_; }
   const TaggerWeights& weights() const { return weights_; }
   std::size_t labels() const { return weights_.labels; }
+  // Additions for a token, roughly.
+  std::size_t steps() const {
+    return chain_steps(weights_.candidates > 0 ? weights_.candidates : weights_.labels,
+                       weights_.order);
+  }
 
   const ScoringPlan& plan() const { return plan_; }
 

@@ -74,6 +74,7 @@ class TaggerInputs final : public Inputs {
   TaggerInputs(const TaggerModel& model, const Corpus& corpus, TaggerQuestion question)
       : model_(model), corpus_(corpus), question_(question) {}
   std::size_t size() const override { return corpus_.sentences(); }
+  std::size_t steps() const override { return corpus_.tokens() * model_.steps(); }
   std::unique_ptr<Reader> reader() const override {
     return std::make_unique<TaggerReader>(model_, corpus_, question_);
   }

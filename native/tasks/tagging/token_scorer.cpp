@@ -164,7 +164,7 @@ std::size_t TokenScorer::Memory::add(std::uint64_t code) {
 }
 
 void TokenScorer::Memory::reset(std::size_t outcomes) {
-  place.assign(1024, {});
+  place.assign(64, {});
   rows.reset(outcomes);
   used = 0;
 }

@@ -131,6 +131,9 @@ class StringChain(TokenLabels, StoredModel):
     def _single(self, x: Any) -> list[str]:
         return self.core.predict(x)
 
+    def _single_marginals(self, x: Any, temperature: float, least: float) -> Any:
+        return self.core.probabilities(x, self.labels, temperature, least)
+
     @property
     def _shown(self) -> list[str]:
         return self.labels

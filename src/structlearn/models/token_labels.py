@@ -40,8 +40,38 @@ class OneCall(Model):
 class TokenLabels(OneCall):
     """A model of the core whose output is a label for each token.
 
-    A subclass gives ``_single``, ``_shown`` and ``_length``.
+    A subclass gives ``_single``, ``_single_marginals``, ``_shown`` and ``_length``.
     """
+
+    def _single_marginals(self, x: Any, temperature: float, least: float) -> Any:
+        """Return the probabilities of all labels of an input; None as for ``_single``."""
+        raise AssertionError
+
+    def predict_marginals(
+        self,
+        X: Any,
+        *,
+        least: float | None = None,
+        temperature: float | None = None,
+        **reading: Any,
+    ) -> list[list[dict[str, float]]]:
+        """Return the probability of each label at each token of each input.
+
+        Parameters
+        ----------
+        least : float, optional
+            Smaller probabilities are 0.
+        temperature : float, optional
+            Of the distribution P(output) ∝ exp(score / temperature). By default that of the model
+            (:attr:`temperature_`), with a warning if it has none.
+        """
+        if type(X) is list and len(X) == 1 and not reading:
+            temperature = self._at(temperature)
+            bound = self._least_shown if least is None else float(least)
+            found = self._single_marginals(X[0], temperature, bound)
+            if found is not None:
+                return [found]
+        return super().predict_marginals(X, least=least, temperature=temperature, **reading)
 
     _part_names = ("position", "label")
 

@@ -113,9 +113,9 @@ def as_trained(model: Any, corpus: Corpus) -> Corpus:
     """Return a corpus with the columns of the training files; itself where it has them."""
     if not len(corpus):
         return corpus
-    layout = Layout(model, corpus.format, corpus.n_columns)
-    if corpus.format == model.format:
+    if corpus.format == model.format and corpus.n_columns >= model.columns_needed:
         return corpus
+    layout = Layout(model, corpus.format, corpus.n_columns)
     rows = [[layout.row(i, cells, True) for i, cells in enumerate(s, 1)] for s in corpus]
     found = Corpus.from_sentences(rows, model.format)
     found.path = corpus.path

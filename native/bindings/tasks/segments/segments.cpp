@@ -41,7 +41,7 @@ struct PySegmentModel final : PyLabelModel {
     return std::make_unique<SegmentReader>(*model, corpus);
   }
   std::size_t steps() const override {
-    return chain_steps(model->labels(), 1) + model->labels() * model->max_length();
+    return model->steps();
   }
 
   // For each of some segments (begin, end, label) of a sentence, the features that have a weight

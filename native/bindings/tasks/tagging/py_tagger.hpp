@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bindings/buffers.hpp"
-#include "bindings/models/one_call.hpp"
 #include "structures/chains/constrained_sequence.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/reader.hpp"
@@ -119,10 +118,7 @@ struct PyModel final : PyLabelModel {
   std::unique_ptr<text::LabelReader> reader(const text::Corpus& corpus) const override {
     return std::make_unique<text::TaggerReader>(*model, corpus);
   }
-  std::size_t steps() const override {
-    const text::TaggerWeights& w = model->weights();
-    return chain_steps(w.candidates > 0 ? w.candidates : w.labels, w.order);
-  }
+  std::size_t steps() const override { return model->steps(); }
 };
 
 }  // namespace structlearn::python

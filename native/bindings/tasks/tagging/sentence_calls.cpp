@@ -34,7 +34,9 @@ class SentenceSession final : public Session {
       : layouts_(layouts),
         cells_(columns, "_"),
         corpus_(empty_corpus(layouts, columns)),
-        reader_(model.reader(corpus_)) {}
+        reader_(model.reader(corpus_)) {
+    reader_->ask({model.names.name_of, {}, true});
+  }
 
   std::optional<std::size_t> read(nb::handle x) override {
     if (corpus_.bytes() > kMostBytes) {
@@ -133,6 +135,9 @@ class SentenceCalls {
     for (const auto& [cells, columns] : sources) columns_ = std::max(columns_, columns.size());
   }
   nb::object predict(nb::handle x) { return one_call_.predict(x); }
+  nb::object probabilities(nb::handle x, nb::list names, double temperature, double least) {
+    return one_call_.probabilities(x, names, temperature, least);
+  }
 
  private:
   static Layouts layouts(const FeatureSet& features,
@@ -173,7 +178,9 @@ void bind_sentence_calls(nb::module_& m) {
       .def(nb::init<std::shared_ptr<PyLabelModel>,
                     const std::map<std::size_t, std::vector<std::int32_t>>&, nb::list>(),
            nb::arg("model"), nb::arg("sources"), nb::arg("names"))
-      .def("predict", &SentenceCalls::predict, nb::arg("x"));
+      .def("predict", &SentenceCalls::predict, nb::arg("x"))
+      .def("probabilities", &SentenceCalls::probabilities, nb::arg("x"), nb::arg("names"),
+           nb::arg("temperature"), nb::arg("least"));
 }
 
 }  // namespace structlearn::python

@@ -33,6 +33,7 @@ class KnownInputs final : public Inputs {
       : known_(known.begin(), known.end()),
         inputs_(*owner.model, corpus, {owner.names.name_of, known_, chooses}) {}
   std::size_t size() const override { return inputs_.size(); }
+  std::size_t steps() const override { return inputs_.steps(); }
   std::unique_ptr<Reader> reader() const override { return inputs_.reader(); }
 
  private:

@@ -50,6 +50,7 @@ class SegmentModel(LabelModel):
         self.first = ["O", *(f"B-{label}" for label in labels[1:])]
         self.later = ["O", *(f"I-{label}" for label in labels[1:])]
         features = self.templates.compile(self.format, self.n_columns)
+        self.columns_needed = int(features.columns_needed)
         self.core = _core.SegmentModel(
             features, [*self.first, *self.later], max_length, self.arrays
         )

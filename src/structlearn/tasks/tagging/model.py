@@ -61,8 +61,9 @@ class LabelModel(Tempered, StoredModel):
     takes = ("functions",)
     #: The array of the scores of label pairs.
     pair_table: str
-    #: The model of the core.
+    #: The model of the core, and how many columns its features reach.
     core: Any
+    columns_needed: int
     #: Columns with further parts of the labels.
     further: Sequence[int] = ()
 
@@ -259,6 +260,7 @@ class TaggerModel(LabelModel):
         self.names = names or {}
         self.emissions = emissions
         features = self.templates.compile(self.format, self.n_columns)
+        self.columns_needed = int(features.columns_needed)
         self.core = _core.TaggerModel(
             features, self.labels, shown, order, hashed, self.arrays, candidates
         )

@@ -205,6 +205,9 @@ class Tagger(TokenLabels, LabelTagger):
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
         return numbers
 
+    def _single_marginals(self, x: Any, temperature: float, least: float) -> Any:
+        return self._fitted().calls.probabilities(x, self.classes_, temperature, least)
+
     @property
     def _shown(self) -> list[str]:
         shown: list[str] = self._fitted().shown
