@@ -65,6 +65,17 @@ def add_predict(p: ArgumentParser) -> None:
         help="taggers: write the N best label sequences, one column each (default: 1)",
     )
     p.add_argument(
+        "--scores",
+        action="store_true",
+        help="taggers: add a column for each of these sequences with the probability of the whole "
+        "of it",
+    )
+    p.add_argument(
+        "--append",
+        action="store_true",
+        help="taggers: write the labels behind all columns of the input, beside those it has",
+    )
+    p.add_argument(
         "--confidence",
         action="store_true",
         help="taggers: add a column with the probability that each predicted label is right (in "
