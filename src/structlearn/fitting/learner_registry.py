@@ -196,13 +196,16 @@ class SVMParameters(LearningParameters):
 
 #: CRFsuite's parameters in our words.
 _OF_CRFSUITE = {
-    "c1": "c1 is l1 = c1 / (2·c2)",
-    "c2": "c2 is C = 1 / (2·c2)",
-    "algorithm": "algorithm is solver, or another estimator",
-    "max_iterations": "max_iterations is max_iter",
-    "min_freq": "min_freq is min_count, of features whatever their label",
+    name: f"CRFsuite's {name} is {ours} here; structlearn.crfsuite.CRF takes its parameters as "
+    "they are"
+    for name, ours in {
+        "c1": "l1 = c1 / (2·c2)",
+        "c2": "C = 1 / (2·c2)",
+        "algorithm": "solver, or another estimator,",
+        "max_iterations": "max_iter",
+        "min_freq": "min_count, of features whatever their label,",
+    }.items()
 }
-_AS_THEY_ARE = " here; structlearn.crfsuite.CRF takes its parameters as they are"
 
 
 class CRFParameters(LearningParameters):
@@ -210,7 +213,7 @@ class CRFParameters(LearningParameters):
 
     _learner = "crf"
     _solvers = ("auto", "dual", "lbfgs", "sag", "projected", "sgd")
-    _elsewhere = {name: f"CRFsuite's {text}{_AS_THEY_ARE}" for name, text in _OF_CRFSUITE.items()}
+    _elsewhere = _OF_CRFSUITE
     margin: float = 0.0
     temperature: float = 1.0
     max_iter: int = 1000

@@ -111,6 +111,26 @@ def add_predict(p: ArgumentParser) -> None:
     add_threads(p)
 
 
+def add_convert(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn convert-model``."""
+    p.add_argument("model", metavar="IN", help="model file of any of these programs")
+    p.add_argument("output", metavar="OUT", help="new model file; for CRFsuite NAME.crfsuite")
+    p.add_argument(
+        "--columns",
+        metavar="N",
+        type=count(2),
+        help="of Wapiti, CRF++: columns of the training file, the label the last one (default: as "
+        "many as the patterns look at, and the label)",
+    )
+    p.add_argument(
+        "--boundaries",
+        metavar=("FIRST", "LAST"),
+        nargs=2,
+        help="for CRFsuite: attributes of the first and the last token that take the place of our "
+        "weights for the first and the last label",
+    )
+
+
 def add_evaluate(p: ArgumentParser) -> None:
     """Add the arguments of ``structlearn evaluate``."""
     p.add_argument("model", metavar="MODEL", help="model file")
