@@ -53,6 +53,7 @@ _HOMES = {
 }
 _MODULES = (
     "constraints",
+    "crfsuite",
     "datasets",
     "distributed",
     "estimators",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "models/queries.hpp"
 #include "text/joined_labels.hpp"
@@ -172,6 +173,7 @@ void Labeller::describe(const LabelReader& reader, std::size_t position, Answer&
   for (std::size_t n = 0; n < options_.nbest; ++n) {
     out.labels.push_back(n < outputs_.size() ? &labels_.shown(outputs_[n][position]) : nullptr);
   }
+  out.scores = scores_;
   if (options_.confidence) out.confidence = options_.certainty(confidence_[position]);
   if (!options_.marginals) return;
   // Labels that are written alike count together.
@@ -196,6 +198,14 @@ void Labeller::write_extra(const Answer& answer) {
   for (std::size_t n = 1; n < answer.labels.size(); ++n) {
     extra_.emplace_back("NBest" + std::to_string(n + 1),
                         answer.labels[n] ? *answer.labels[n] : std::string(kNoLabel));
+  }
+  for (std::size_t n = 0; options_.scores && n < answer.labels.size(); ++n) {
+    extra_.emplace_back(n == 0 ? "Score" : "Score" + std::to_string(n + 1), "");
+    if (n < answer.scores.size()) {
+      append_number(answer.scores[n], extra_.back().second);
+    } else {
+      extra_.back().second = kNoLabel;
+    }
   }
   if (options_.confidence) {
     extra_.emplace_back("Confidence", "");
@@ -235,13 +245,16 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
   double value = kMinusInfinity;
   if (options_.nbest > 1) {
     outputs_.clear();
+    scores_.clear();
     for (auto& [score, y] : kbest(reader, *scored_, options_.nbest)) {
       if (outputs_.empty()) value = score;
       outputs_.push_back(std::move(y));
+      scores_.push_back(score);
     }
   } else {
     outputs_.resize(1);
     value = best(reader, *scored_, outputs_[0]).value;
+    scores_.assign(1, value);
   }
   if (value == kMinusInfinity) {
     const bool any_known =
@@ -254,6 +267,12 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
                             : "no sequence of the model's labels is legal for a sentence of " +
                                   std::to_string(L) + (L == 1 ? " token" : " tokens") +
                                   ": train with scheme none");
+  }
+  if (options_.scores) {
+    const double all = log_partition(reader, *scored_, options_.temperature);
+    for (double& score : scores_) score = std::exp((score - all) / options_.temperature);
+  } else {
+    scores_.clear();
   }
   if (options_.confidence || options_.marginals) {
     marginals(reader, *scored_, options_.temperature, probability_);
@@ -292,12 +311,14 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
   }
   corpus_.set_line(line);
   const std::size_t first = place_.front().first;
-  corpus_.read(text, first);
+  // Behind all columns there is no cell: the labels are added to the lines.
+  corpus_.read(text, options_.appends ? Corpus::kNoLines - 1 : first);
   reader_->update();
   check_columns(corpus_, features_.columns_needed(), first, options_.columns);
   read_known(corpus_);
   reader_->ask({labels_.name_of, known_});
-  const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
+  const bool more =
+      options_.nbest > 1 || options_.confidence || options_.marginals || options_.scores;
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
@@ -306,7 +327,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;
       // A tab at the end of a line is an empty column for the label, which is filled.
-      const bool appended = first >= corpus_.columns().size();
+      const bool appended = !options_.appends && first >= corpus_.columns().size();
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
       split(labels_.shown(outputs_[0][t]));
       if (more) {

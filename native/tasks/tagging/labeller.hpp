@@ -36,7 +36,9 @@ struct LabelOptions {
   double temperature = 1.0;  // of the probabilities
   Confidence certainty;      // from the probability of a label to the confidence that is written
   std::string unknown = "_";
-  char lone = ' ';  // separates what is added from words that stand alone on their lines
+  char lone = ' ';       // separates what is added from words that stand alone on their lines
+  bool appends = false;  // labels stand behind all columns: those that a file has stay
+  bool scores = false;   // columns with the probabilities of the sentences' labels as a whole
 };
 
 // Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
@@ -72,7 +74,8 @@ void append_misc(std::span<const std::pair<std::string, std::string>> extra, std
 struct Answer {
   std::vector<const std::string*> labels;  // the best sentence's, the second best's, ...; null:
                                            // the sentence has no more labellings
-  double confidence = 0.0;                 // of the first one, where it was asked for
+  std::vector<double> scores;  // the probabilities of these sentences, where they were asked for
+  double confidence = 0.0;     // of the first one, where it was asked for
   std::vector<std::pair<const std::string*, double>> marginals;  // the largest first
 };
 
@@ -117,6 +120,7 @@ class Labeller {
   std::vector<Output> outputs_;
   std::vector<double> probability_, of_name_;
   std::vector<double> confidence_;  // of each token of the best output
+  std::vector<double> scores_;      // of the outputs, where they were asked for
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;
   Answer answer_;

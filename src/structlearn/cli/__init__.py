@@ -272,12 +272,23 @@ def _check_writable(path: str, *sources: str) -> None:
 
 
 #: The function that runs each command.
+def _convert(o: Any) -> int:
+    from .commands.conversion import convert
+    from .commands.shared import check_output
+
+    check_output(o.output, [o.model])
+    convert(o.model, o.output, columns=o.columns, boundaries=o.boundaries)
+    note(f"wrote {o.output}")
+    return 0
+
+
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train": _train,
     "annotate": _annotate,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,
+    "convert-model": _convert,
     "serve": _serve,
     "demo": _demo,
     "workbench": _workbench,

@@ -194,11 +194,26 @@ class SVMParameters(LearningParameters):
     max_iter: int = 1000
 
 
+#: CRFsuite's parameters in our words.
+_OF_CRFSUITE = {
+    name: f"CRFsuite's {name} is {ours} here; structlearn.crfsuite.CRF takes its parameters as "
+    "they are"
+    for name, ours in {
+        "c1": "l1 = c1 / (2·c2)",
+        "c2": "C = 1 / (2·c2)",
+        "algorithm": "solver, or another estimator,",
+        "max_iterations": "max_iter",
+        "min_freq": "min_count, of features whatever their label,",
+    }.items()
+}
+
+
 class CRFParameters(LearningParameters):
     """Parameters of :class:`~structlearn.estimators.CRF`."""
 
     _learner = "crf"
     _solvers = ("auto", "dual", "lbfgs", "sag", "projected", "sgd")
+    _elsewhere = _OF_CRFSUITE
     margin: float = 0.0
     temperature: float = 1.0
     max_iter: int = 1000

@@ -160,6 +160,8 @@ class Declared:
 
     #: Whose parameters these are, where not all learners have the same; None: all.
     _learner: str | None = None
+    #: Names that parameters have in other libraries, and what to say of them.
+    _elsewhere: Mapping[str, str] = {}
     #: The text of the parameters, as in a docstring.
     _text = ""
     #: The parameters by name, those of the class itself first.
@@ -216,7 +218,23 @@ def _make_init(cls: type[Declared]) -> Any:
     exec("\n".join([source, *body]), space)
     made = space["__init__"]
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
-    return made
+    return _refusing(made, cls) if cls._elsewhere else made
+
+
+def _refusing(init: Any, cls: type[Declared]) -> Any:
+    """Return an ``__init__`` that says what another library's parameters are called here."""
+    from functools import wraps
+
+    @wraps(init)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name in cls._elsewhere and name not in cls._declared:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {name!r}: {cls._elsewhere[name]}"
+                )
+        init(self, *args, **given)
+
+    return checked
 
 
 # -- tasks ----------------------------------------------------------------------------------------

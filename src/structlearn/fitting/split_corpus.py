@@ -44,10 +44,12 @@ class _Facts(NamedTuple):
     n_sentences: int
     n_tokens: int
     path: str | None
+    separator: str
 
     @staticmethod
     def of(corpus: Corpus) -> _Facts:
-        return _Facts(corpus.format, corpus.n_columns, len(corpus), corpus.n_tokens, corpus.path)
+        sizes = len(corpus), corpus.n_tokens
+        return _Facts(corpus.format, corpus.n_columns, *sizes, corpus.path, corpus.separator)
 
 
 class SplitCorpus:
@@ -78,6 +80,7 @@ class SplitCorpus:
                     f"{first.format} with {first.n_columns}",
                 )
         self.format, self.n_columns = first.format, first.n_columns
+        self.separator = first.separator
         self.path = first.path
         if any(one.path != first.path for one in present):
             self.path = f"{first.path} and others"

@@ -279,6 +279,11 @@ class Corpus(Sequence[Sentence]):
             f"columns {', '.join(self.columns)}>"
         )
 
+    @property
+    def separator(self) -> str:
+        """What separates the columns: a tab or a blank; empty if nothing did yet."""
+        return "\t" if self.format == "conllu" else self.core.separator.strip("\0")
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the corpus as a file of its format; comments and multi-word tokens included."""
         lone = self.n_columns == 1  # a reader splits it at white space
@@ -291,7 +296,7 @@ class Corpus(Sequence[Sentence]):
             self._write(file)
 
     def _write(self, file: IO[bytes]) -> None:
-        separator = "\t" if self.format == "conllu" else self.core.separator.strip("\0") or "\t"
+        separator = self.separator or "\t"
         if len(self) and self[0][0][0].startswith("\ufeff"):
             file.write("\ufeff".encode())  # one that readers take away
         for i in range(len(self)):

@@ -153,6 +153,7 @@ def label_converted(
     progress: Callable[[int], None] | None,
     read: Iterable[tuple[bytes, int]],
     notice: Callable[[], None] | None = None,
+    append: bool = False,
 ) -> int:
     """Label a file of another format than the model's, and write it back in its own.
 
@@ -170,6 +171,8 @@ def label_converted(
         Pieces of the file, with the number of lines before each.
     notice : callable, optional
         Called if labels that the file has are replaced.
+    append : bool
+        None is: labels are added to the tokens.
     """
     layout: Layout | None = None
     size, n_read = _size_of(source), 0
@@ -195,7 +198,8 @@ def label_converted(
         except LineError as error:
             raise error.in_file(os.fspath(source), format_advice(model)) from None
         # A label of several parts is added as a whole.
-        output.write(written.write(answers, names, None if model.further else layout.target))
+        place = None if append or model.further else layout.target
+        output.write(written.write(answers, names, place))
         _tell(progress, labeller.n_tokens, n_read, size)
     if layout is None:
         raise FileError(os.fspath(source), "there are no sentences in it")

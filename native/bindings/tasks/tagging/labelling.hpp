@@ -237,6 +237,10 @@ void bind_answers(Class& c) {
             for (const std::string* label : found[t].labels) {
               row.append(label ? nb::object(text_of(*label)) : nb::none());
             }
+            for (std::size_t n = 0; self.options.scores && n < found[t].labels.size(); ++n) {
+              const std::vector<double>& scores = found[t].scores;
+              row.append(n < scores.size() ? nb::cast(scores[n]) : nb::none());
+            }
             if (confidence) row.append(found[t].confidence);
             if (marginals) {
               nb::dict by_label;

@@ -153,7 +153,7 @@ void bind_tagger_model(nb::module_& m) {
                  std::vector<std::size_t> targets, std::size_t columns, std::size_t nbest,
                  bool confidence, bool marginals, bool known, double temperature,
                  const std::vector<double>& certainty, std::string unknown, char lone,
-                 std::shared_ptr<PyLabelConstraints> constraints) {
+                 std::shared_ptr<PyLabelConstraints> constraints, bool appends, bool scores) {
                 const Format read = format_of(format);
                 new (self) PyLabeller;
                 self->model = std::move(model);
@@ -162,7 +162,7 @@ void bind_tagger_model(nb::module_& m) {
                 if (targets.empty()) throw std::invalid_argument("there is no column of labels");
                 self->options = {std::move(targets), columns, nbest,       confidence,
                                  marginals,          known,   temperature, Confidence(certainty),
-                                 std::move(unknown), lone};
+                                 std::move(unknown), lone,    appends,     scores};
                 self->pieces = std::make_unique<PieceLabeller<Labeller>>([self] {
                   const PyLabelModel& model = *self->model;
                   const PyLabelConstraints* constraints = self->constraints.get();
@@ -180,7 +180,8 @@ void bind_tagger_model(nb::module_& m) {
               nb::arg("model"), nb::arg("format"), nb::arg("targets"), nb::arg("columns"),
               nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
               nb::arg("temperature"), nb::arg("certainty"), nb::arg("unknown"),
-              nb::arg("lone") = ' ', nb::arg("constraints") = nb::none());
+              nb::arg("lone") = ' ', nb::arg("constraints") = nb::none(),
+              nb::arg("appends") = false, nb::arg("scores") = false);
   bind_labelling<PyLabeller>(labeller);
   bind_answers<PyLabeller>(labeller);
 }

@@ -32,6 +32,12 @@ _COMMANDS = {
     ),
     "evaluate": ("use.evaluate", "compare predicted labels or trees with gold ones", None),
     "inspect": ("use.inspect", "show what a model has learned", None),
+    "convert-model": (
+        "use.convert",
+        "read a model of CRFsuite, Wapiti or CRF++, or write one for CRFsuite",
+        "Read a model of this library, of CRFsuite, Wapiti or CRF++, whichever it is, and write "
+        "it: for CRFsuite if the name of the new file ends in .crfsuite, else for this library.",
+    ),
     "serve": (
         "serve.serve",
         "answer requests over HTTP with models of text",

@@ -65,6 +65,17 @@ def add_predict(p: ArgumentParser) -> None:
         help="taggers: write the N best label sequences, one column each (default: 1)",
     )
     p.add_argument(
+        "--scores",
+        action="store_true",
+        help="taggers: add a column for each of these sequences with the probability of the whole "
+        "of it",
+    )
+    p.add_argument(
+        "--append",
+        action="store_true",
+        help="taggers: write the labels behind all columns of the input, beside those it has",
+    )
+    p.add_argument(
         "--confidence",
         action="store_true",
         help="taggers: add a column with the probability that each predicted label is right (in "
@@ -98,6 +109,26 @@ def add_predict(p: ArgumentParser) -> None:
     add_header(p)
     add_cluster(p)
     add_threads(p)
+
+
+def add_convert(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn convert-model``."""
+    p.add_argument("model", metavar="IN", help="model file of any of these programs")
+    p.add_argument("output", metavar="OUT", help="new model file; for CRFsuite NAME.crfsuite")
+    p.add_argument(
+        "--columns",
+        metavar="N",
+        type=count(2),
+        help="of Wapiti, CRF++: columns of the training file, the label the last one (default: as "
+        "many as the patterns look at, and the label)",
+    )
+    p.add_argument(
+        "--boundaries",
+        metavar=("FIRST", "LAST"),
+        nargs=2,
+        help="for CRFsuite: attributes of the first and the last token that take the place of our "
+        "weights for the first and the last label",
+    )
 
 
 def add_evaluate(p: ArgumentParser) -> None:

@@ -130,6 +130,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "a page on what decided",
         ),
     ),
+    "structlearn convert-model": (
+        (
+            "structlearn convert-model wapiti.model tags.model",
+            "a model of Wapiti's, CRF++'s or CRFsuite's for predict, evaluate and inspect",
+        ),
+        (
+            "structlearn convert-model crf.model crf.crfsuite --boundaries BOS EOS",
+            "ours for CRFsuite, whose first and last tokens then have these attributes",
+        ),
+    ),
     "structlearn serve": (
         (
             "structlearn serve english --port 8000",

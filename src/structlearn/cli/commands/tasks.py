@@ -76,7 +76,10 @@ def predict(model: Any, o: Any, progress: Any) -> int:
 
 def label_options(model: Any, o: Any) -> dict[str, Any]:
     """Return the options of ``label_file`` that the command line has; refuse the others."""
-    names = ("format", "nbest", "confidence", "marginals", "known", "gold_tags", "header")
+    names = (
+        "format", "nbest", "scores", "append", "confidence", "marginals", "known", "gold_tags",
+        "header",
+    )  # fmt: skip
     options = _options(model, model.label_file, o, *names)
     if "overlays" in _keywords(model.label_file):
         options["overlays"] = o.overlay

@@ -268,6 +268,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             model.unknown,
             lone,
             model.under(constraints),
+            columns["append"],
+            columns["scores"],
         )
 
     def _labels_in_files(self) -> list[str]:
@@ -281,9 +283,11 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         *,
         format: str | None = None,
         nbest: int = 1,
+        scores: bool = False,
         confidence: bool = False,
         marginals: bool = False,
         known: bool = False,
+        append: bool = False,
         header: bool = False,
         constraints: Any = None,
         progress: Callable[[int], None] | None = None,
@@ -305,6 +309,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             Of the file; by default it is guessed from its name, else from its content.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
+        scores : bool
+            As many columns with the probabilities of these labels of the whole sentence.
         confidence : bool
             A column with the probability of the label, or of the segment that the token is in, with
             four digits after the point; in JSON a number.
@@ -315,6 +321,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         known : bool
             Keep the labels that stand in the target column already, other than the unknown one
             (taggers of tokens).
+        append : bool
+            Write the labels behind all columns, so that those which the file has stay beside them.
         header : bool
             The first line of a column file names its columns.
         constraints : list of Constraint, or str, optional
@@ -325,21 +333,30 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             Called with a sentence where labels that the file has are replaced.
         """
         model, threads = self._fitted(), self.n_threads
-        if confidence or marginals:
+        if confidence or marginals or scores:
             self._at(None)  # warns if they cannot be trusted
         options = {"confidence": confidence, "marginals": marginals, "known": known}
+        options |= {"append": append, "scores": scores}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
+        if append:
+            added[0] = "predicted"
+        added += ["score", *(f"score{n}" for n in range(2, nbest + 1))] if scores else []
         added += [name for name in ("confidence", "marginals") if options[name]]
         read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
         chosen = input_format(model, source, first[0], format)
+        if append and chosen == "conllu":
+            raise ValueError(
+                "a file in CoNLL-U has ten columns and no room behind them: append is for other "
+                "formats"
+            )
         written = self._written_format(chosen, first[0], source, added, header)
-        lone = getattr(written, "added", "") or " "
+        lone = self._separator(written, first[0])
         labeller = self._labeller(lone, nbest, constraints, **options)
         whole = itertools.chain([first], read)
 
         def tell() -> None:
-            if notice is not None and not known:
+            if notice is not None and not known and not append:
                 keep = " (--known keeps them)" if self._keeps_known else ""
                 notice(f"{os.fspath(source)} has labels already: they are replaced{keep}")
 
@@ -354,8 +371,20 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
                 )  # fmt: skip
         with written_text(output) as file:
             return label_converted(
-                model, labeller, written, source, file, added, known, threads, progress, whole, tell
-            )
+                model, labeller, written, source, file, added, known, threads, progress, whole,
+                tell, append,
+            )  # fmt: skip
+
+    def _separator(self, written: Format, first: bytes) -> str:
+        """Return what separates labels from words that stand alone on their lines.
+
+        It is what separated columns in training.
+        """
+        trained = self._fitted().training.get("separator")
+        alone = written.named_as == "columns" and b"\t" not in first.split(b"\n")[0]
+        if alone and trained in (" ", "\t"):
+            return str(trained)
+        return getattr(written, "added", "") or " "
 
     def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],

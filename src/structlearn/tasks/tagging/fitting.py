@@ -216,6 +216,7 @@ class Fitting:
     def common(self) -> dict[str, Any]:
         """Return what models of both kinds are made of."""
         tagger, corpus = self.tagger, self.corpus
+        between = corpus.separator if corpus.format == "columns" else ""
         return {
             "format": corpus.format,
             "n_columns": corpus.n_columns,
@@ -227,6 +228,7 @@ class Fitting:
                 "tokens": corpus.n_tokens,
                 "features": self.n_features,
                 "random_state": tagger.random_state,
+                **({"separator": between} if between else {}),
                 **self.more(),
             },
         }

@@ -113,6 +113,7 @@ def _as_tagger(content: ForeignTagger, columns: int | None) -> Tagger:
             "learner": "crf",
             "unknown": "",
             "scheme": "none",
+            "separator": "\t",
             "parameters": {},
             "source": content.tool,
         },

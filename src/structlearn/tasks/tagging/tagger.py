@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import Judged, NativeInputs
+    from ...models.string_chain import StringChain
 
 __all__ = ["Tagger"]
 
@@ -151,6 +152,28 @@ class Tagger(TokenLabels, LabelTagger):
     def classes_(self) -> list[str]:
         """The labels as they are written."""
         return list(self._fitted().core.names)
+
+    def to_chain(self) -> StringChain:
+        """Return a chain over strings that labels as the tagger does.
+
+        Its tokens are those of :meth:`attributes`. :func:`~structlearn.io.write_crfsuite` writes
+        such a chain for CRFsuite.
+        """
+        from .chains import as_chain
+
+        return as_chain(self._fitted())
+
+    def attributes(self, X: Any) -> list[list[list[str]]]:
+        """Return the names of the features of each token of each sentence.
+
+        Parameters
+        ----------
+        X : path, Corpus or list of sentences
+            With or without the column of labels.
+        """
+        from .chains import attributes_of
+
+        return attributes_of(self._fitted(), self._read_input(X))
 
     # -- labelling ------------------------------------------------------------------------------
 
