@@ -81,17 +81,6 @@ def range_of(n):
     return "sentence 1" if n == 1 else f"sentences 1 to {n}"
 
 
-def test_an_arc_that_alone_would_have_lost_says_what_decided():
-    shown = [Shown([choice("root", "root", -0.485, "obj"), choice("det", "det", 2.0, "amod")])]
-    report = Report("Parser", sentences=shown, n_sentences=1, parts="arcs", whole="tree")
-    expected = (
-        "not obj: the tree as a whole is ahead; on its own this would be behind by 0.485",
-        "not amod: ahead by 2.000",
-    )
-    for text in (report.text(3), report.html(3)):
-        assert all(words in text for words in expected)
-        assert "ahead by -" not in text
-
 
 def test_no_runner_up_is_no_other_choice():
     shown = [Shown([choice("root", "root", math.inf, "")])]

@@ -152,7 +152,7 @@ def test_constraints_of_a_call_come_beside_those_of_the_model(tmp_path):
         )
         reasons = model.explain(X[:1], constraints="at_least(1, B); forbid(Label(B, at=0))")[0]
         assert all(d["label"] != d["runner_up"] for d in reasons)
-        assert reasons[0]["position"] == 1, "there is no other label at 0"
+        assert reasons[0]["runner_up"] is None, "there is no other label at 0"
         free = model.predict(X)
         np.testing.assert_array_equal(free[0], trained.predict(X)[0])
         with pytest.raises(InfeasibleError):

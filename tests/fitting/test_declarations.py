@@ -28,7 +28,7 @@ ESTIMATORS = {
 HOMES = {
     name: getattr(import_module(f"structlearn.{module}"), kind)
     for name, (module, kind) in TASKS.items()
-    if name != "estimator"
+    if name not in ("estimator", "chain")  # a chain is made of a fitted estimator
 }
 OTHERS = [estimators.HMM, estimators.MultiLabelClassifier]
 KINDS = [StructuredModel, *ESTIMATORS.values(), *OTHERS, *HOMES.values()]

@@ -34,7 +34,7 @@ def test_structures_agree_with_enumeration(name):
     found = fuzz(name, 60, seed=1, size=30)
     assert found.findings == []
     assert found.instances == 60
-    assert found.compared["solve"] > 20
+    assert found.compared["solve"] > 15
 
 
 @pytest.mark.parametrize("name", KERNELS)

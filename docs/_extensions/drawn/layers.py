@@ -19,6 +19,7 @@ LAYERS = (
     ("estimators", "fit, predict, score: the scikit-learn interface"),
     ("io", "formats of files, ours and others'"),
     ("tasks", "taggers, parsers: file → model → file"),
+    ("crfsuite", "python-crfsuite's interface"),
     ("distributed", "shards → one problem: several machines"),
 )
 #: What stands beside the flow, and the layers that it touches.

@@ -33,6 +33,10 @@ class Solution(NamedTuple):
     method: str
     states: int = 0
 
+    def __repr__(self) -> str:
+        shown = self._fields if self.states else self._fields[:-1]
+        return f"Solution({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
     def _repr_html_(self) -> str:
         from ..drawing.solutions import solution_html
 

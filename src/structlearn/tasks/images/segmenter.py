@@ -258,6 +258,8 @@ class ImageSegmenter(LearnerParameters, FileTask):
         return model.inputs(read_images(X), neighbours=neighbours, threads=self.n_threads)
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        if X is None:
+            read_images(X)  # refuses it, and says what images are
         return X, []  # there are no images without pixels
 
     def _named(self, inputs: Any, i: int, output: Any) -> npt.NDArray[np.uint8]:
