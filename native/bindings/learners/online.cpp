@@ -2,6 +2,7 @@
 #include "learners/online.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <map>
 #include <span>
@@ -11,6 +12,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
+#include "numeric/pcg64.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -116,6 +118,29 @@ nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> ord
 void bind_online(nb::module_& m) {
   m.def("online_pass", &online_pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"));
+
+  nb::class_<Pcg64>(m, "Pcg64")
+      .def(nb::init<std::uint64_t>(), nb::arg("seed"))
+      .def(
+          "permutation",
+          [](Pcg64& self, std::size_t n) {
+            std::vector<std::int64_t> order(n);
+            self.permute(order);
+            return to_view(std::move(order));
+          },
+          nb::arg("n"))
+      .def_prop_rw(
+          "state",
+          [](const Pcg64& self) {
+            const Pcg64::State s = self.state();
+            return nb::make_tuple(s.high, s.low, s.increment_high, s.increment_low, s.has_half,
+                                  s.half);
+          },
+          [](Pcg64& self, const std::tuple<std::uint64_t, std::uint64_t, std::uint64_t,
+                                           std::uint64_t, bool, std::uint32_t>& s) {
+            self.set_state({std::get<0>(s), std::get<1>(s), std::get<2>(s), std::get<3>(s),
+                            std::get<4>(s), std::get<5>(s)});
+          });
 }
 
 }  // namespace structlearn::python

@@ -26,10 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError
+from ..learners.orders import Orders
 from ..problem import Problem
 from ..problem.digest import problem_digest
+from ..problem.inexact import Inexact
 from ..problem.online_state import OnlineState
-from ..problem.python_inference import Inexact
 from .crew import Held
 
 __all__ = ["ShardedProblem"]
@@ -183,9 +184,9 @@ class ShardedProblem(Problem):
 
     # -- online learners ------------------------------------------------------------------------
 
-    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+    def pass_order(self, orders: Orders, shuffle: bool) -> npt.NDArray[np.int64]:
         """Return the seed of the shards' own orders, or nothing for the given order."""
-        return rng.integers(2**63, size=int(shuffle))
+        return orders.generator.integers(2**63, size=int(shuffle))
 
     def online_pass(
         self, options: dict[str, Any], state: OnlineState, order: npt.NDArray[np.int64]
@@ -224,7 +225,7 @@ def _facts(problem: Problem, number: int) -> _Facts:
         problem.n_examples,
         problem.n_weights,
         problem.total_weight,
-        bool(problem.partial.any()),
+        problem.has_unknown,
         problem.zero_one_cost,
         problem.soft_gold,
         problem.likelihood,
@@ -284,7 +285,7 @@ def _shard_pass(
     own = replace(state, behind=behind, ahead=0.0, total=0.0, steps=begin)
     if options["step"] in _SCALED:
         options = {**options, "C": options["C"] / share}
-    order = problem.pass_order(np.random.default_rng([*seed, number]), len(seed) > 0)
+    order = problem.pass_order(Orders(np.random.default_rng([*seed, number])), len(seed) > 0)
     own, report = problem.online_pass(options, own, order)
     under, over = _inexact_since(problem, before)
     averaged = len(own.behind) > 0

@@ -17,9 +17,10 @@ from ..exceptions import CapabilityError, LineError
 from ..scoring.layout import joined_rows
 from ..tasks.tagging.fitting import sentence_weights
 from ..tasks.tagging.model import joined_names, split_names
-from ..tasks.tagging.problem import TokenProblem, pair_rows, seen_pairs
+from ..tasks.tagging.problem import pair_rows, seen_pairs
 from ..tasks.tagging.targets import check_legal
 from ..tasks.tagging.token_fitting import TokenFitting
+from ..tasks.tagging.token_problem import TokenProblem
 from ..text.corpus import Corpus
 from ..text.templates import FeatureTemplates
 from .corpora import ShardedCorpus
@@ -103,7 +104,7 @@ class ShardedTokenFitting(TokenFitting):
             held.release()
         # Without sentences: knows which weights there are.
         self._problem = TokenProblem(
-            vocabulary, _core.TokenRows().arrays(), tagger.order, forbid, pairs=reader.pairs
+            vocabulary, _core.TokenRows(), tagger.order, forbid, pairs=reader.pairs
         )
         self.announce()
         return problem
@@ -261,7 +262,7 @@ def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> TokenProblem:
     check_legal(corpus, reader.target, reader.forbid, reader.scheme)
     return TokenProblem(
         reader.vocabulary,
-        _rows(corpus, reader).arrays(),
+        _rows(corpus, reader),
         reader.order,
         reader.forbid,
         reader.class_weight,

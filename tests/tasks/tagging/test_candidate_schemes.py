@@ -17,8 +17,9 @@ from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.candidates import CandidateProblem
 from structlearn.tasks.tagging.first_pass import FirstPass, forbidden_bits
-from structlearn.tasks.tagging.problem import TokenProblem, seen_labels
+from structlearn.tasks.tagging.problem import seen_labels
 from structlearn.tasks.tagging.token_fitting import TokenFitting
+from structlearn.tasks.tagging.token_problem import TokenProblem
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates
@@ -68,15 +69,15 @@ def problems(scheme, text, width, order=1):
     """Return a problem over candidates and the one over all labels, of the same tokens."""
     made = Tagger(templates(text), scheme=scheme, order=order, n_models=1, candidates=0)
     run = TokenFitting(made._plain(), read_source(entities(25, 3, 3), None))
-    every = run.problem()
+    every = run.problem().whole
     rows = _core.TokenRows()
     vocabulary = run.new_vocabulary()
     vocabulary.add(_core.Extractor(run.features, run.corpus.core, True), run.corpus.core, rows)
     vocabulary.freeze(0, 0, rows)
-    arrays, seen = rows.arrays(), seen_labels(vocabulary)
+    seen = seen_labels(vocabulary)
     bits = forbidden_bits(run.forbid(), run.labels)
-    first = FirstPass(TokenProblem(vocabulary, arrays, 0, {}, observed=seen), bits, 0, 1)
-    pairs = arrays if vocabulary.pair_size else None
+    first = FirstPass(TokenProblem(vocabulary, rows, 0, {}, observed=seen), bits, 0, 1)
+    pairs = rows.arrays() if vocabulary.pair_size else None
     width = min(width, len(run.labels))
     found = CandidateProblem(first, seen, order, width, pairs)
     return found, every, first.best(width).astype(int)
@@ -182,7 +183,7 @@ class Single:
         for i in range(self.problem.n_examples):
             if 0 < first[i + 1] - first[i] < 5:
                 at = slice(first[i], first[i + 1])
-                yield self.problem.scores(i, w)["label"], rows[at].tolist(), gold[at]
+                yield self.problem.whole.scores(i, w)["label"], rows[at].tolist(), gold[at]
 
     def allows(self, y) -> bool:
         ends = self.table[self.n, y[0]] or self.table[self.n + 1, y[-1]]

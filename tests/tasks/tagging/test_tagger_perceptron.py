@@ -13,7 +13,7 @@ from structlearn import StructuredPerceptron
 from structlearn.fitting.dev_monitor import Watch
 from structlearn.metrics import legal_transitions, to_iobes
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.problem import TokenProblem
+from structlearn.tasks.tagging.token_problem import TokenProblem
 from structlearn.text import FeatureTemplates, read_corpus
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ... import _core
 from ...learners.base import Progress, Settings
 from ...learners.online import Online
-from .problem import TokenProblem
+from .token_problem import TokenProblem
 
 __all__ = ["FirstPass", "forbidden_bits"]
 
@@ -61,7 +61,7 @@ class FirstPass:
             step="unit",
             average=True,
             shuffle=True,
-            random_state=np.random.default_rng(random_state),
+            random_state=random_state,
         )
         training = learner.run(tokens, progress=Progress())
         if training.interrupted:

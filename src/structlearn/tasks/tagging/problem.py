@@ -1,8 +1,7 @@
-"""The problems of taggers: rows of features, the weights that exist, gold labels."""
+"""Problems of taggers in arrays: rows of features, the weights that exist, gold labels."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,22 +16,13 @@ from ...io.weight_tables import packed_table
 from ...losses.costs import as_cost
 from ...problem.array_problem import ArrayProblem
 from ...problem.gold import GoldOutputs
-from ...problem.online_state import OnlineState
-from ...scoring.layout import WeightBlock, WeightLayout, filled_rows, observed_outcomes
+from ...scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ...structures.base import Structure
 from ...structures.chains.chain import Chain
-from .integer_state import IntegerState, fits_integers
 
-__all__ = ["LabelProblem", "TokenProblem", "Weighted", "pair_rows", "seen_labels", "seen_pairs"]
+__all__ = ["LabelProblem", "TokenArrays", "Weighted", "pair_rows", "seen_labels", "seen_pairs"]
 
 Vector = npt.NDArray[np.float64]
-
-#: Of the perceptron in whole numbers, which has 16 bits for a label.
-_MOST_LABELS = 4096
-#: Options of online learners with which a step is not a whole number.
-_NOT_UNIT = ("margin", "temperature", "beam", "least")
-#: One run lays out the sentences, and those beside it wait.
-_READING = threading.Lock()
 
 
 class Weighted(NamedTuple):
@@ -141,102 +131,62 @@ class _Labellings(Sequence[Any]):
         return [None if k < 0 else k for k in labels.tolist()] if (labels < 0).any() else labels
 
 
-class TokenProblem(LabelProblem):
-    """Tokens with their labels, a chain a sentence.
+class TokenArrays(LabelProblem):
+    """Tokens with their labels, a chain a sentence, as rows of features.
 
     Parameters
     ----------
-    vocabulary : _core.Vocabulary
-        Frozen: knows the features, and which labels each was seen with.
+    labels : list of str
     arrays : dict of str to array
-        The tokens in its terms, as ``_core.TokenRows.arrays`` gives them.
+        The tokens, as ``_core.TokenRows.arrays`` gives them.
     order : int
         Of the chain.
     forbid : mapping of str to list
-        First labels, last ones and pairs that cannot be, as
-        :func:`~structlearn.metrics.legal_transitions` has them.
+        As :class:`~structlearn.tasks.tagging.token_problem.TokenProblem` has it.
+    n_features, n_pairs : int
+        Features of labels, and of label pairs.
+    observed : buffers
+        The labels that each feature has weights for: row pointers, labels, and which of them are
+        real.
+    class_weight, sample_weight
+        As in the estimators.
     pairs : tuple of arrays, optional
         Which weights features of label pairs have, as :func:`seen_pairs` gives them; by default
         those of the pairs that are in the rows.
-    observed : (row pointers, labels), optional
-        The labels that each feature has weights for; by default those that the vocabulary has.
     """
 
     def __init__(
         self,
-        vocabulary: _core.Vocabulary,
+        labels: list[str],
         arrays: dict[str, Any],
         order: int,
         forbid: Mapping[str, Any],
+        n_features: int,
+        n_pairs: int,
+        observed: tuple[Any, Any, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
         pairs: Any = None,
-        observed: tuple[Any, Any] | None = None,
     ) -> None:
-        labels = list(vocabulary.labels)
-        sentence, self.gold_numbers = arrays["sentence"], arrays["label"]
+        sentence = arrays["sentence"]
         values = arrays["value"] if len(arrays["value"]) else None
-        features = FeatureRows(
-            sentence, vocabulary.size, values, arrays["begin"], arrays["feature"]
-        )
-        filled = filled_rows(*(observed or seen_labels(vocabulary)), len(labels))
-        blocks = {"label": Weighted(features, *filled)}
-        if vocabulary.pair_size and order > 0:
-            rows_of_pairs = pair_rows(arrays, vocabulary.pair_size)
+        features = FeatureRows(sentence, n_features, values, arrays["begin"], arrays["feature"])
+        rows, columns, real = observed
+        entries = np.frombuffer(rows, np.uint32), np.frombuffer(columns, np.uint32)
+        filled = np.frombuffer(real, np.uint8) if len(real) else None
+        blocks = {"label": Weighted(features, *entries, filled)}
+        if n_pairs and order > 0:
+            rows_of_pairs = pair_rows(arrays, n_pairs)
             if pairs is None:
                 pairs = seen_pairs(arrays, rows_of_pairs, len(labels))
             blocks["transition"] = Weighted(rows_of_pairs, *pairs)
-        known = self.gold_numbers.astype(np.int64)
+        known = arrays["label"].astype(np.int64)
         self.order, self.n_labels = order, len(labels)
-        self._batch: _core.IntegerBatch | None = None
         structure = Chain(order=order)
         pair_block = str(structure.pair_block)
         named = {pair_block if name == "transition" else name: k for name, k in forbid.items()}
         gold = GoldOutputs(_Labellings(known, sentence), known, sentence)
         super().__init__(structure, labels, blocks, gold, named, class_weight, sample_weight)
-
-    # -- the perceptron in whole numbers ----------------------------------------------------------
-
-    @property
-    def suits_integers(self) -> bool:
-        """Whether all steps of the perceptron are whole numbers."""
-        return (
-            self.order == 1
-            and list(self.examples.blocks) == ["label"]
-            and self.examples.blocks["label"].values is None
-            and self.sample_weight is None
-            and bool((self.gold_numbers >= 0).all())
-            and self.n_labels <= _MOST_LABELS
-        )
-
-    def online_state(self, options: dict[str, Any], start: OnlineState | None = None) -> Any:
-        """Return whole numbers for the perceptron, which give the same bits in less time."""
-        unit = options["step"] == "unit" and not any(options[k] for k in _NOT_UNIT)
-        if not unit or not self.suits_integers or not fits_integers(start):
-            return super().online_state(options, start)
-        blocks = self.layout.present()
-        label = blocks["label"]
-        real: Any = b"" if label.real is None else label.real
-        masks = (blocks[name].mask for name in ("start", "end", "transition"))
-        tables = (b"" if mask is None else mask for mask in masks)
-        native = _core.IntegerPerceptron(self.n_labels, label.row_ptr, label.column, real, *tables)
-        return IntegerState(native, average=bool(options["average"]), start=start)
-
-    def online_pass(
-        self, options: dict[str, Any], state: Any, order: npt.NDArray[np.int64]
-    ) -> tuple[Any, dict[str, float]]:
-        """Make a pass over the sentences, in whole numbers where the state has them."""
-        if not isinstance(state, IntegerState):
-            return super().online_pass(options, state, order)
-        with _READING:
-            if self._batch is None:
-                # Laid out for the one way they are used, once for all runs.
-                rows: Any = self.examples.blocks["label"]
-                read = state.native.read
-                self._batch = read(rows.site_ptr, rows.indptr, rows.indices, self.gold_numbers)
-        return state, state.make_pass(self._batch, order)
-
-    # -- models -----------------------------------------------------------------------------------
 
     def model_arrays(
         self, keys: Any, pair_keys: Any, w: Vector, prune: float

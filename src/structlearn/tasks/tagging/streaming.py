@@ -22,9 +22,9 @@ from ...text.presets import PRESETS
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
 from .model import joined_names, split_names
-from .problem import TokenProblem
 from .targets import check_legal, find_targets, templates_for, usual_features
 from .token_fitting import TokenFitting
+from .token_problem import TokenProblem
 
 __all__ = ["StreamFitting"]
 
@@ -80,11 +80,11 @@ class StreamFitting(TokenFitting):
         self.announce()
         return self._problem
 
-    def _pieces(self) -> Iterator[dict[str, Any]]:
+    def _pieces(self) -> Iterator[_core.TokenRows]:
         """Yield the rows of each piece of the file."""
         for corpus, extractor in self.extracted():
-            rows = self.vocabulary.rows(extractor, corpus.core).arrays()
-            if (rows["label"] < 0).any():
+            rows = self.vocabulary.rows(extractor, corpus.core)
+            if rows.has_unknown:
                 raise FileError(self.stream.path, "streaming needs the label of every token")
             check_legal(corpus, self.target, self.forbid(), self.tagger.scheme)
             yield rows
@@ -123,11 +123,11 @@ class _StreamProblem(TokenProblem):
         self,
         vocabulary: _core.Vocabulary,
         forbid: Mapping[str, Any],
-        pieces: Callable[[], Iterator[dict[str, Any]]],
+        pieces: Callable[[], Iterator[_core.TokenRows]],
         sizes: list[int],
         told: dict[str, Any],
     ) -> None:
-        super().__init__(vocabulary, _core.TokenRows().arrays(), 1, forbid)
+        super().__init__(vocabulary, _core.TokenRows(), 1, forbid)
         self._pieces, self._sizes, self._told = pieces, sizes, told
 
     @property
@@ -142,11 +142,11 @@ class _StreamProblem(TokenProblem):
     def specification(self) -> dict[str, Any]:
         return {**super().specification(), **self._told}
 
-    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+    def pass_order(self, orders: Any, shuffle: bool) -> npt.NDArray[np.int64]:
         """Return the pieces in their order, the sentences of each in one of their own."""
         ends = np.cumsum(self._sizes)
-        orders = [rng.permutation(n) if shuffle else np.arange(n) for n in self._sizes]
-        placed = zip(orders, ends - self._sizes, strict=True)
+        own = [np.asarray(orders.permutation(n) if shuffle else range(n)) for n in self._sizes]
+        placed = zip(own, ends - self._sizes, strict=True)
         return np.concatenate([order + begin for order, begin in placed]).astype(np.int64)
 
     def online_pass(
@@ -157,8 +157,7 @@ class _StreamProblem(TokenProblem):
         for rows, n in zip(self._pieces(), self._sizes, strict=True):
             own = order[(order >= begin) & (order < begin + n)] - begin
             begin += n
-            names = ("sentence", "begin", "feature", "label")
-            report = state.make_pass(state.native.read(*(rows[k] for k in names)), own)
+            report = state.make_pass(state.native.read(rows), own)
             for name, value in report.items():
                 total[name] = value if name == "complete" else total.get(name, 0) + value
             if not report["complete"]:

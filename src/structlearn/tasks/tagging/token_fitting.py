@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
 from ... import _core
 from ...exceptions import FileError, LineError
-from ...metrics import legal_transitions
-from ...metrics.schemes import are_chunk_labels, file_scheme, written
-from ...text.corpus import Corpus
+from ...metrics.schemes import are_chunk_labels, file_scheme, legal_transitions, written
 from ...text.templates import FeatureTemplates
-from .candidates import MANY_LABELS, CandidateProblem, n_candidates
-from .first_pass import FirstPass, forbidden_bits
+from .candidate_counts import MANY_LABELS, n_candidates
 from .fitting import Fitting, sentence_weights
 from .model import TaggerModel, joined_names, split_names
-from .problem import TokenProblem, seen_labels
 from .targets import check_legal, check_start, find_targets, templates_for, usual_features
+from .token_problem import TokenProblem
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ...text.corpus import Corpus
+    from .candidates import CandidateProblem
+
+    Vector = npt.NDArray[np.float64]
 
 __all__ = ["TokenFitting"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Columns of CoNLL-U in which "_" is a value like others.
 _BLANK_IS_A_VALUE = ("feats", "deps", "misc")
@@ -183,28 +185,30 @@ class TokenFitting(Fitting):
         check_legal(corpus, self.target, self.forbid(), tagger.scheme)
         self.announce()
         self._problem: TokenProblem | CandidateProblem
-        self._problem = self._problem_of(vocabulary, rows.arrays())
+        self._problem = self._problem_of(vocabulary, rows)
         return self._problem
 
     def _problem_of(
-        self, vocabulary: _core.Vocabulary, arrays: dict[str, Any]
+        self, vocabulary: _core.Vocabulary, rows: _core.TokenRows
     ) -> TokenProblem | CandidateProblem:
         tagger, forbid = self.tagger, self.forbid()
         weights = tagger.class_weight, sentence_weights(self.corpus)
         if not self.has_likely_pairs:
-            return TokenProblem(vocabulary, arrays, tagger.order, forbid, *weights)
+            return TokenProblem(vocabulary, rows, tagger.order, forbid, *weights)
+        from .candidates import CandidateProblem
+        from .first_pass import FirstPass, forbidden_bits
+        from .problem import seen_labels
+
         seen = seen_labels(vocabulary)
-        alone = TokenProblem(vocabulary, arrays, 0, {}, *weights, observed=seen)
+        alone = TokenProblem(vocabulary, rows, 0, {}, *weights, observed=seen)
         forbidden = forbidden_bits(forbid, self.labels)
         first = FirstPass(alone, forbidden, tagger.random_state, tagger.n_threads)
         observed = first.likely_pairs(seen, int(tagger.all_possible_states))
         if not self.candidates:
             del first
-            return TokenProblem(
-                vocabulary, arrays, tagger.order, forbid, *weights, observed=observed
-            )
+            return TokenProblem(vocabulary, rows, tagger.order, forbid, *weights, observed=observed)
         self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
-        pairs = arrays if vocabulary.pair_size else None
+        pairs = alone.arrays if vocabulary.pair_size else None
         return CandidateProblem(first, observed, tagger.order, self.candidates, pairs)
 
     def starting_weights(self, problem: Any) -> Vector | None:
