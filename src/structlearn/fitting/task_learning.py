@@ -111,6 +111,7 @@ def learn_task(
     n_runs = int(getattr(task, "n_models", None) or 1)
     callbacks = getattr(task, "callbacks", None)
     more = [callbacks] if callable(callbacks) else list(callbacks or [])
+    more = [_given_arrays(callback) for callback in more]
     path = getattr(task, "checkpoint", None)
     shown = _Shown(task, preset, n_runs) if getattr(task, "verbose", 0) else None
     asked = "max_iter" in (preset or {}) or getattr(task, "max_iter", None) is not None
@@ -178,6 +179,19 @@ def learn_task(
             reached = f"dev {measure} {score(found.weights):.4f}"
             say(f"mean of {found.n_models} models, which is kept: {reached}")
     return found
+
+
+def _given_arrays(callback: Any) -> Any:
+    """Return a callback that gets weights as an array, whatever the learner has."""
+    import numpy as np
+
+    def told(record: dict[str, Any]) -> Any:
+        weights = record["weights"]
+        return callback({**record, "weights": lambda: np.asarray(weights())})
+
+    if hasattr(callback, "step"):
+        told.step = callback.step  # type: ignore[attr-defined]
+    return told
 
 
 def _sum(total: Vector, weights: Vector) -> Vector:

@@ -279,11 +279,11 @@ class Online:
         options = self._options()
         total: dict[str, float] = {}
         for i in order:
-            before = state.last
+            before = np.asarray(state.last)
             state, report = problem.online_pass(options, state, np.array([i]))
             for k, v in report.items():
                 total[k] = v if k == "complete" else total.get(k, 0) + v
-            progress.tell(example=int(i), before=before, after=state.last, loss=report["loss"])
+            progress.tell(example=int(i), before=before, after=np.asarray(state.last), loss=report["loss"])
             if not report["complete"]:
                 break
         return state, total

@@ -1,6 +1,8 @@
 """The native perceptron of taggers is the perceptron of the estimators, weight by weight."""
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuredPerceptron
+from structlearn.cli import run
 from structlearn.fitting.dev_monitor import Watch
 from structlearn.metrics import legal_transitions, to_iobes
 from structlearn.tasks import Tagger
@@ -176,6 +179,32 @@ def test_whole_numbers_are_the_general_way(options, scheme, monkeypatch):
         record.pop("seconds")
     assert fast.history_ == general.history_
     assert same_model(fast.model_, general.model_)
+
+
+@pytest.mark.parametrize("options", [[], ["--scheme", "iobes"], ["--dev"], ["--hash-bits", "10"]])
+def test_nothing_of_it_needs_numpy(options, tmp_path):
+    """The file is the same, bit by bit, where NumPy is not there."""
+    train, features = tmp_path / "train.txt", tmp_path / "features.txt"
+    train.write_text(column_text(chunked(40)))
+    features.write_text(TEMPLATES)
+    if options == ["--dev"]:
+        options = ["--dev", str(train)]
+    command = ["train", "tagger", str(train), "--features", str(features), "--max-iter", "3"]
+    command += [*options, "--quiet", "--model"]
+    program = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from structlearn.cli import run\n"
+        "sys.exit(run(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command, str(tmp_path / "without")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert run([*command, str(tmp_path / "with")]) == 0
+    assert (tmp_path / "without").read_bytes() == (tmp_path / "with").read_bytes()
 
 
 def test_from_a_file_a_corpus_and_lists(tmp_path):
