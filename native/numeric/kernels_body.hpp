@@ -664,7 +664,7 @@ static void whole_scores_of(const IntegerTokens& tokens, const IntegerWeights<Wh
   for (; from + 4 * kLanes <= stride; from += 4 * kLanes) {
     whole_scores<4, Row>(tokens, weights, begin, end, stride, from, out);
   }
-  with_number<3>((stride - from + kLanes - 1) / kLanes, [&](auto vectors) {
+  with_number<4>((stride - from + kLanes - 1) / kLanes, [&](auto vectors) {
     whole_scores<vectors.value, Row>(tokens, weights, begin, end, stride, from, out);
   });
   const std::size_t entries = tokens.entry_end[end - 1];

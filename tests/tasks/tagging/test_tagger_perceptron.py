@@ -218,6 +218,22 @@ def test_from_a_file_a_corpus_and_lists(tmp_path):
     assert all(same_model(models[0], model) for model in models[1:])
 
 
+@pytest.mark.parametrize("n_labels", [15, 16, 17, 33, 49, 64, 65, 130])
+def test_any_number_of_labels(n_labels, monkeypatch):
+    """Rows of weights are added in vectors: every number of these, and of labels over them."""
+    rng = np.random.default_rng(n_labels)
+    sentences = [
+        [(f"w{rng.integers(9)}", f"l{k}") for k in rng.integers(n_labels, size=n)]
+        for n in rng.integers(1, 9, size=60)
+    ]
+    options = {"max_iter": 3, "all_possible_states": 2, "candidates": 0}
+    fast = Tagger(templates(), **options).fit(sentences)
+    monkeypatch.setattr(TokenProblem, "suits_integers", False)
+    general = Tagger(templates(), **options).fit(sentences)
+    assert [r["loss"] for r in fast.history_] == [r["loss"] for r in general.history_]
+    assert same_model(fast.model_, general.model_)
+
+
 def test_mean_of_several_runs():
     sentences = tagged(40)
     both = Tagger(templates(), n_models=3, random_state=5, max_iter=2).fit(sentences).model_

@@ -107,7 +107,7 @@ inline void test_integer_perceptron() {
   Draw draw(9);
   for (int trial = 0; trial < 60; ++trial) {
     context = "integer perceptron " + std::to_string(trial);
-    const std::size_t K = trial % 3 == 0 ? 9 + draw.below(30) : 1 + draw.below(9);
+    const std::size_t K = trial % 3 == 0 ? 9 + draw.below(140) : 1 + draw.below(9);
     const std::size_t features = 1 + draw.below(12);
     const bool boundaries = draw.chance(0.7), masked = draw.chance(0.5);
     PlainPerceptron plain{K, features, {}, {}, {}, {}};
