@@ -8,11 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 from tests.structures.edge_structures import EdgeChain, EdgeSegments
 
+from fuzz.automata import draw_automata
 from structlearn.constraints import Label, at_most, exactly, forbid, if_then, with_constraints
 from structlearn.structures import (
     Arborescence,
     Chain,
     Constituency,
+    ConstrainedChain,
+    ConstrainedSemiMarkov,
     Exhaustive,
     Grammar,
     Graph,
@@ -46,6 +49,14 @@ class Case:
         All outputs, where the structure cannot tell them.
     slow : bool
         The structure is written in Python, or is an integer program itself.
+    certified : Structure or None
+        The same, with little room for products: its sums come with bounds.
+    alone : Structure or None
+        The same without a topology that examples bring.
+    batch : int
+        The most examples that are drawn for it.
+    temperatures : tuple of float
+        Those of its sums.
     """
 
     structure: Structure
@@ -56,6 +67,10 @@ class Case:
     symmetric: bool = False
     outputs: list[Any] | None = None
     slow: bool = False
+    certified: Any = None
+    alone: Structure | None = None
+    batch: int = 250
+    temperatures: tuple[float, ...] = (0.3, 1.0, 5.0)
 
 
 class Draw(Protocol):
@@ -123,6 +138,39 @@ def _segments(rng: np.random.Generator, grow: int = 1) -> Case:
         pair = (n_labels, n_labels)
         shapes["transition"] = pair if kind < 0.4 else (length - 1, *pair)
     return Case(SemiMarkov(width), shapes, mirror=EdgeSegments(width))
+
+
+def _accepted_chain(rng: np.random.Generator, grow: int = 1) -> Case:
+    order = _whole(rng, 0, 3)
+    case = _chain(order)(rng, grow)
+    return _accepted(case, rng, *case.shapes["label"], ConstrainedChain, order)
+
+
+def _accepted_segments(rng: np.random.Generator, grow: int = 1) -> Case:
+    case = _segments(rng, grow)
+    length, width, n_labels = case.shapes["segment"]
+    return _accepted(case, rng, length, n_labels, ConstrainedSemiMarkov, width)
+
+
+def _accepted(
+    case: Case,
+    rng: np.random.Generator,
+    length: int,
+    n_labels: int,
+    kind: type[ConstrainedChain] | type[ConstrainedSemiMarkov],
+    size: int,
+) -> Case:
+    """Return a chain's or segmentation's case under automata, some of which examples bring."""
+    own, brought = (draw_automata(rng, n_labels, length) for _ in range(2))
+    case.structure = kind(own, size, max_states=1 << 20)
+    most = max((len(a.accepting) for a in (*own, *brought)), default=1)
+    case.certified = kind(own, size, max_states=most + 1, tolerance=0.9)
+    case.mirror, case.programs, case.batch = None, False, 12
+    case.temperatures = (0.05, 0.3, 1.0, 5.0, 10.0)
+    if rng.random() < 0.3:
+        case.topology = {"automata": brought}
+        case.alone = kind([*own, *brought], size, max_states=1 << 20)
+    return case
 
 
 def _tree(rng: np.random.Generator, grow: int = 1) -> Case:
@@ -278,4 +326,6 @@ CASES: dict[str, Draw] = {
     "programs": _program,
     "constraints": _constrained,
     "enumeration": _exhaustive,
+    "accepted chains": _accepted_chain,
+    "accepted segments": _accepted_segments,
 }

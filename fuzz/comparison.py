@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzz.enumeration import Array, Batch, Rows
 from structlearn.exceptions import CapabilityError, InfeasibleError
+from structlearn.losses import StructuredLoss
 from structlearn.structures.canonical import canonical
 
 __all__ = ["Campaign", "Comparison"]
@@ -181,6 +182,59 @@ class Comparison:
             row = batch.rows.get(canonical(y))
             if row is None or batch.values[chosen[k], row] == -np.inf:
                 self.wrong(f"sample({temperature})", int(chosen[k]), "a legal output", y)
+
+    def proven(self, chosen: Rows, temperature: float) -> None:
+        """Compare sums with what is proven of them: how much of one may be too much."""
+        right = self.batch.sums(chosen, temperature)
+        close = 1e-11 * temperature + self.batch.slack()[chosen]
+        for k, i in enumerate(chosen.tolist()):
+            try:
+                found = self.structure.certified_sum(
+                    temperature=temperature, **self.batch.scores(i)
+                )
+            except CapabilityError:
+                self.campaign.compared["sums refused"] += 1
+                continue
+            self.campaign.compared["bounds above 0" if found.bound > 0 else "bounds of 0"] += 1
+            least = found.value + temperature * np.log1p(-found.bound)
+            if not least - close[k] <= right.values[k] <= found.value + close[k]:
+                self.wrong(f"certified_sum({temperature})", i, right.values[k], found)
+
+    def lost(self, chosen: Rows, temperature: float, rng: np.random.Generator) -> None:
+        """Compare losses for a gold output, and their gradients."""
+        for i in chosen[self.batch.sizes[chosen] < 1e6].tolist():
+            values = self.batch.values[i]
+            gold = int(rng.choice(np.flatnonzero(np.isfinite(values))))
+            labels = [self.structure.labels_of(y) for y in self.batch.outputs]
+            hamming = np.array([float(np.sum(np.not_equal(k, labels[gold]))) for k in labels])
+            other = np.arange(len(values)) != gold
+            for cost, costs in (("hamming", hamming), ("zero-one", other.astype(float))):
+                margin = float(rng.choice((0.0, 0.7, 2.0)))
+                heat = float(rng.choice((0.0, temperature)))
+                loss = StructuredLoss(cost, margin=margin, temperature=heat)
+                y, scores = self.batch.outputs[gold], self.batch.scores(i)
+                try:
+                    found, gradient = loss(self.structure, y, **scores)
+                except Exception as error:
+                    self.wrong(repr(loss), i, "a loss", repr(error))
+                    continue
+                self.campaign.compared["losses"] += 1
+                raised = values + margin * costs
+                best = raised.max()
+                weights = np.exp((raised - best) / heat) if heat else (raised == best) * 1.0
+                right = best - values[gold] + (heat * np.log(weights.sum()) if heat else 0.0)
+                slack = 4e-12 * (self.batch.sizes[i] + margin * len(labels[gold]) + heat)
+                moved = self.batch.gradient(gradient) + self.batch.parts[gold]
+                if not abs(found - right) <= slack:
+                    self.wrong(repr(loss), i, right, found)
+                elif not heat:
+                    near = self.batch.parts[raised >= best - slack]
+                    if not (near == moved).all(axis=1).any():
+                        self.wrong(f"{loss!r}, gradient", i, near.tolist(), moved.tolist())
+                elif (blur := 1e-8 + 1e-12 * self.batch.sizes[i] / heat) < 0.01:
+                    p = weights @ self.batch.parts / weights.sum()
+                    if not (np.abs(p - moved) <= blur).all():
+                        self.wrong(f"{loss!r}, gradient", i, p.tolist(), moved.tolist())
 
     def counted(self, chosen: Rows) -> None:
         """Compare the numbers of legal outputs."""

@@ -24,6 +24,8 @@ __all__ = ["KERNELS", "fuzz", "fuzz_kernels"]
 TEMPERATURES = (0.3, 1.0, 5.0)
 #: One example of a batch in this number is given to the integer program, and to the hyperedges.
 PROGRAMS, EDGES = 100, 5
+#: Of structures under automata, one in this number.
+LOSSES = 2
 #: How often all scores of a batch are numbers of float32, as tensors are.
 NARROW = 0.25
 #: The structures that have kernels.
@@ -42,7 +44,7 @@ except ModuleNotFoundError:  # PyTorch is not installed
 def fuzz(
     name: str, instances: int, *, seed: int = 0, size: int = 250, seconds: float = float("inf")
 ) -> Campaign:
-    """Compare a structure's answers on a number of instances."""
+    """Compare a structure's answers on a number of instances, ``size`` of one shape at most."""
     begin = time.monotonic()
     campaign = Campaign(name)
     rng = np.random.default_rng([seed, list(CASES).index(name)])
@@ -51,12 +53,13 @@ def fuzz(
         while campaign.instances < instances and time.monotonic() - begin < seconds:
             case = CASES[name](rng)
             precision = np.float32 if rng.random() < NARROW else np.float64
-            batch = Batch(case, rng, min(size, instances - campaign.instances), precision)
+            left = instances - campaign.instances
+            batch = Batch(case, rng, min(size, case.batch, left), precision)
             campaign.instances += len(batch.theta)
             own = Comparison(campaign, batch, case.structure)
             own.refused(np.flatnonzero(~np.isfinite(batch.best))[:2])
             legal = batch.legal
-            temperature = float(rng.choice(TEMPERATURES))
+            temperature = float(rng.choice(case.temperatures))
             some = legal[::SLOW] if case.slow else legal
             if own.solved(legal):
                 own.decoded(some)
@@ -64,6 +67,9 @@ def fuzz(
             own.ranked(some, int(rng.integers(1, 7)))
             own.spread(some, temperature)
             own.counted(some)
+            if case.certified is not None:
+                Comparison(campaign, batch, case.certified).proven(legal, temperature)
+                own.lost(legal[::LOSSES], temperature, rng)
             if case.programs:
                 own.programmed(legal[::PROGRAMS])
             if case.mirror is not None:

@@ -37,7 +37,7 @@ class Instance:
     Attributes
     ----------
     scores : dict
-        Blocks, and the topology where it comes with the example.
+        Blocks.
     case : Case or None
         What it was drawn from.
     large : bool
@@ -122,7 +122,8 @@ def _drawing(name: str) -> Callable[[Rng], Instance]:
         large = name not in SMALL and rng.random() < LARGE
         case = CASES[name](rng, GROW if large else 1)
         scores = draw_scores(rng, case.shapes, symmetric=case.symmetric)
-        return Instance(case.structure, {**scores, **case.topology}, case, large)
+        # Automata that the example brings are those of the structure here, not among the scores.
+        return Instance(case.alone or case.structure, scores, case, large)
 
     return draw
 

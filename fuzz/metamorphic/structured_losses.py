@@ -23,8 +23,9 @@ Parts = dict[str, Any]
 
 #: Structures whose outputs are labels of places, one each.
 PLACED = ("classes", "chains of order 0", "chains of order 1", "chains of order 2",
-          "chains of order 3", "trees", "graphs", "grids", "enumeration")  # fmt: skip
-LABELLED = (*PLACED, "segments", "projective arcs", "arcs", "spans")
+          "chains of order 3", "trees", "graphs", "grids", "enumeration",
+          "accepted chains")  # fmt: skip
+LABELLED = (*PLACED, "segments", "accepted segments", "projective arcs", "arcs", "spans")
 #: Lists of all outputs have as many at most.
 MOST = 60
 

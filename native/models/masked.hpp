@@ -37,6 +37,7 @@ class MaskedReader final : public Reader {
   }
   void to_model(Output& y) const override { reader_->to_model(y); }
   bool to_structure(Output& y) const override { return reader_->to_structure(y); }
+  void to_labels(Output& y) const override { reader_->to_labels(y); }
   // A makeshift might have what is forbidden.
   std::optional<Output> makeshift() const override {
     return masked_ ? std::nullopt : reader_->makeshift();

@@ -47,6 +47,10 @@ class Reader {
   virtual void to_model(Output&) const {}
   virtual bool to_structure(Output&) const { return true; }
 
+  // From an output of the model to a label for each token, of models that label tokens, one by one
+  // or as segments.
+  virtual void to_labels(Output&) const {}
+
   // What stands for an output, with the score -inf, where none is legal; nothing: that is an error.
   virtual std::optional<Output> makeshift() const { return std::nullopt; }
 

@@ -7,6 +7,7 @@
 #include "tests/learners/quasi_newton_test.hpp"
 #include "tests/learners/working_sets_test.hpp"
 #include "tests/problem/problem_test.hpp"
+#include "tests/structures/chains/constrained_test.hpp"
 #include "tests/structures/chains/semimarkov_test.hpp"
 #include "tests/structures/graphs/elimination_test.hpp"
 #include "tests/structures/graphs/pair_search_test.hpp"
@@ -39,6 +40,10 @@ int main() {
   test::test_wide_segmentations();
   test::test_segment_marginals_by_position();
   test::test_segment_refusals();
+  test::test_accepted_sequences();
+  test::test_mapped_labels();
+  test::test_products_as_chains();
+  test::test_refused_automata();
   test::test_small_trees();
   test::test_small_labelled_trees();
   test::test_tree_refusals();

@@ -50,10 +50,13 @@ FeatureNames feature_names(const Vocabulary& vocabulary, Extractor& extractor, b
   }
   constexpr std::uint32_t kNone = FeatureIndex::kAbsent;
   std::vector<std::uint32_t> rank(keys.size(), kNone);
-  std::uint32_t n = 0;
-  for (const Wanted& w : sorted_by_key(given)) rank[w.feature] = n++;
-
   FeatureNames out;
+  std::uint32_t n = 0;
+  for (const Wanted& w : sorted_by_key(given)) {
+    rank[w.feature] = n++;
+    out.key.push_back(w.key);
+  }
+
   out.end.resize(n);
   std::string made;
   struct Piece {

@@ -11,8 +11,9 @@
 
 namespace structlearn::text {
 
-// One name after another, and where each ends.
+// Keys in their order; one name after another, and where each ends.
 struct FeatureNames {
+  std::vector<std::uint64_t> key;
   std::vector<std::uint8_t> text;
   std::vector<std::uint32_t> end;
 };

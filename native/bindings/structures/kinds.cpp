@@ -19,7 +19,6 @@
 #include "structures/trees/tree.hpp"
 
 namespace structlearn::python {
-namespace {
 
 NativeStructure make_chain(std::size_t order) {
   if (order > Chain::kMaxOrder) {
@@ -36,10 +35,6 @@ NativeStructure make_chain(std::size_t order) {
   return s;
 }
 
-NativeStructure make_multiclass() {
-  return {std::make_shared<Multiclass>(), {{"label", 0, 1, true, false}}, OutputKind::kNumber};
-}
-
 NativeStructure make_semimarkov(std::size_t max_length) {
   return {std::make_shared<SemiMarkov>(max_length),
           {{"segment", SemiMarkov::kSegment, 1, false, true, max_length},
@@ -47,6 +42,12 @@ NativeStructure make_semimarkov(std::size_t max_length) {
            {"end", SemiMarkov::kEnd, 1, true, false},
            {"transition", SemiMarkov::kTransition, 2, true, true}},
           OutputKind::kSegments};
+}
+
+namespace {
+
+NativeStructure make_multiclass() {
+  return {std::make_shared<Multiclass>(), {{"label", 0, 1, true, false}}, OutputKind::kNumber};
 }
 
 NativeStructure make_arborescence(bool projective, bool single_root) {

@@ -41,7 +41,11 @@ struct NativeStructure {
   std::vector<std::int64_t> default_topology = {};
 };
 
+NativeStructure make_chain(std::size_t order);
+NativeStructure make_semimarkov(std::size_t max_length);
+
 void bind_kinds(nb::module_& m);
+void bind_constrained(nb::module_& m);
 void bind_hypergraph(nb::module_& m);
 void bind_padded(nb::module_& m);
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
-#include "bindings/signals.hpp"
+#include "bindings/structures/batch.hpp"
 #include "bindings/structures/native_structure.hpp"
 #include "bindings/structures/outputs.hpp"
 #include "bindings/structures/scores.hpp"
@@ -15,18 +15,11 @@
 #include "numeric/kernels.hpp"
 #include "structures/beam.hpp"
 #include "structures/entropy.hpp"
-#include "structures/examples.hpp"
 #include "structures/structure.hpp"
 #include "structures/trees/edmonds.hpp"
 
 namespace structlearn::python {
 namespace {
-
-// One workspace a thread for single calls, so that a short call allocates nothing.
-Workspace& local_workspace() {
-  thread_local Workspace ws;
-  return ws;
-}
 
 enum Scratch { kBest };
 
@@ -74,18 +67,6 @@ nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
   }();
   if (found.value == kMinusInfinity) nothing_legal(-1);
   return nb::make_tuple(to_python(s, p.layout, ws.integer[kBest]), found.value, found.pruned);
-}
-
-// body(i, example, workspace) for every example of a batch.
-template <class Body>
-void for_batch(const NativeStructure& s, const std::vector<Parsed>& batch, std::size_t threads,
-               Body&& body) {
-  interruptible([&](Interrupt& interrupt) {
-    for_examples(batch.size(), threads, 64, interrupt, [&](std::size_t i, Workspace& ws) {
-      check_example(s, batch[i], i);
-      body(i, batch[i], ws);
-    });
-  });
 }
 
 auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std::size_t threads) {
@@ -216,6 +197,7 @@ void bind_structures(nb::module_& m) {
       .def("sample", &sample, nb::arg("scores"), nb::arg("n"), nb::arg("temperature"),
            nb::arg("seed"));
   bind_kinds(m);
+  bind_constrained(m);
   bind_outputs(m);
   bind_hypergraph(m);
   bind_padded(m);

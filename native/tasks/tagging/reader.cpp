@@ -14,6 +14,7 @@ TaggerReader::TaggerReader(const TaggerModel& model, const Corpus& corpus, Tagge
 
 const Scored& TaggerReader::scores(std::size_t sentence, Purpose) {
   const std::size_t L = corpus_.sentence(sentence + 1) - corpus_.sentence(sentence);
+  sentence_ = sentence;
   score_tokens(sentence, L);
   const bool candidates = model_.weights().candidates > 0, clamped = !question_.known.empty();
   const bool within = candidates && !question_.chooses;
@@ -27,6 +28,21 @@ const Scored& TaggerReader::scores(std::size_t sentence, Purpose) {
   } else {
     arrange(L);
   }
+  return scored_;
+}
+
+std::optional<LabelReader::Likely> TaggerReader::likely() const {
+  if (model_.weights().candidates == 0) return std::nullopt;
+  return Likely{scored_.layout.block[scored_.first].sites, theta_.data(),
+                &model_.weights().forbidden, !question_.known.empty() && !question_.chooses};
+}
+
+const Scored& TaggerReader::consider(std::span<const std::int32_t> labels, bool restricted) {
+  const std::size_t L = scored_.layout.block[scored_.first].sites;
+  scored_.layout = {};
+  scored_.scores = {};
+  arrange_candidates(L, labels);
+  if (restricted && !question_.known.empty() && !question_.chooses) clamp(sentence_, L, true);
   return scored_;
 }
 
@@ -70,7 +86,7 @@ void TaggerReader::clamp(std::size_t sentence, std::size_t L, bool candidates) {
   }
 }
 
-void TaggerReader::arrange_candidates(std::size_t L) {
+void TaggerReader::arrange_candidates(std::size_t L, std::span<const std::int32_t> kept) {
   const TaggerWeights& weights = model_.weights();
   const std::size_t K = weights.labels, B = weights.candidates, order = weights.order;
   Layout& layout = scored_.layout;
@@ -79,7 +95,8 @@ void TaggerReader::arrange_candidates(std::size_t L) {
   candidates_.resize(L * B);
   if (!weights.forbidden.empty()) likely_ = theta_;
   double* likely = weights.forbidden.empty() ? theta_.data() : likely_.data();
-  const std::vector<std::int32_t> path = weights.forbidden.spread(L, likely);
+  std::vector<std::int32_t> path = weights.forbidden.spread(L, likely);
+  if (!kept.empty()) path.assign(kept.begin(), kept.end());
   candidate_scores_.resize(layout.parts);
   double* theta = scored_.parts = candidate_scores_.data();
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {

@@ -28,6 +28,8 @@ class TaggerReader final : public LabelReader {
   }
 
   const Scored& scores(std::size_t sentence, Purpose) override;
+  std::optional<Likely> likely() const override;
+  const Scored& consider(std::span<const std::int32_t> labels, bool restricted) override;
   void to_model(Output& y) const override;
   bool to_structure(Output& y) const override;
   std::vector<Part> parts(const Output& y) const override;
@@ -41,7 +43,8 @@ class TaggerReader final : public LabelReader {
   // Forbids what is known to be otherwise, in the scores of all labels or of the candidates.
   void clamp(std::size_t sentence, std::size_t L, bool candidates);
   void arrange(std::size_t L);
-  void arrange_candidates(std::size_t L);
+  // Among the candidates are those of `kept`, if there are any.
+  void arrange_candidates(std::size_t L, std::span<const std::int32_t> kept = {});
   // The outcome of a label; kNowhere if it is no candidate.
   std::size_t outcome(std::size_t token, std::int32_t label) const;
 
@@ -51,6 +54,7 @@ class TaggerReader final : public LabelReader {
   Extractor extractor_;
   Chain chain_;
   Scored scored_;
+  std::size_t sentence_ = 0;  // that was scored last
   Keys keys_, pair_keys_;
   SlotScratch slots_;
   TokenScorer scorer_;

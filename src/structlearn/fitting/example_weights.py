@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     import numpy as np
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     Vector = npt.NDArray[np.float64]
 
-__all__ = ["check_sample_weight", "refuse_no_weight"]
+__all__ = ["check_sample_weight", "refuse_no_weight", "settled_class_weight"]
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
@@ -44,3 +45,19 @@ def refuse_no_weight(weights: Vector | float | None) -> None:
             "every example has weight 0, so nothing can be learned; sample_weight must not be "
             "zero everywhere, nor class_weight for all labels of y"
         )
+
+
+def settled_class_weight(given: Any, totals: Callable[[], Mapping[str, float]]) -> Any:
+    """Return weights of classes that are none to be counted any more.
+
+    Parameters
+    ----------
+    given : dict, "balanced" or None
+    totals : callable
+        Returns how much there is of each class.
+    """
+    if given != "balanced":
+        return given
+    counts = totals()
+    whole = sum(counts.values())
+    return {label: whole / (len(counts) * (n or 1.0)) for label, n in counts.items()}

@@ -95,6 +95,9 @@ class Online:
         δ of AdaGrad: a weight's first step is η·g / (δ + abs(g)).
     least : float
         Leave parts with a smaller part of the gradient out of a step; for scorers that can.
+    added : {"", "counted", "one", "root", "whole"}
+        What the cost of an output adds to its loss after the search, at margin 0: nothing, 1, its
+        root, or all of it. "counted": nothing, but reports of passes have the sum of the costs.
     beam : Beam, optional
         Instead of exact inference; for steps that are taken after a mistake.
     """
@@ -110,6 +113,7 @@ class Online:
         rate: float = 1.0,
         delta: float = 1.0,
         least: float = 0.0,
+        added: str = "",
         beam: Beam | None = None,
     ) -> None:
         self.settings = settings
@@ -120,6 +124,7 @@ class Online:
         self.rate = rate
         self.delta = delta
         self.least = least
+        self.added = added
         self.beam = beam
 
     @property
@@ -263,6 +268,7 @@ class Online:
             "delta": self.delta,
             "least": self.least,
             "average": self.average,
+            "added": self.added,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
         }
@@ -283,7 +289,9 @@ class Online:
             state, report = problem.online_pass(options, state, np.array([i]))
             for k, v in report.items():
                 total[k] = v if k == "complete" else total.get(k, 0) + v
-            progress.tell(example=int(i), before=before, after=np.asarray(state.last), loss=report["loss"])
+            progress.tell(
+                example=int(i), before=before, after=np.asarray(state.last), loss=report["loss"]
+            )
             if not report["complete"]:
                 break
         return state, total

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .base import Structure
     from .beam import BeamSearch
     from .chains.chain import Chain
+    from .chains.constrained import CertifiedSum, ConstrainedChain, ConstrainedSemiMarkov
     from .chains.semimarkov import SemiMarkov
     from .chains.trellis import trellis
     from .exhaustive import Exhaustive
@@ -31,8 +32,11 @@ _HOMES = {
     "Arborescence": "trees.arborescence",
     "BeamSearch": "beam",
     "Block": "parts",
+    "CertifiedSum": "chains.constrained",
     "Chain": "chains.chain",
     "Constituency": "trees.constituency",
+    "ConstrainedChain": "chains.constrained",
+    "ConstrainedSemiMarkov": "chains.constrained",
     "Exhaustive": "exhaustive",
     "Grammar": "trees.grammar",
     "Graph": "graphs.graph",
@@ -54,8 +58,11 @@ __all__ = [
     "Arborescence",
     "BeamSearch",
     "Block",
+    "CertifiedSum",
     "Chain",
     "Constituency",
+    "ConstrainedChain",
+    "ConstrainedSemiMarkov",
     "Exhaustive",
     "Grammar",
     "Graph",

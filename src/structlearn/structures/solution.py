@@ -22,6 +22,8 @@ class Solution(NamedTuple):
         No output scores more than this.
     method : str
         The algorithm that found it.
+    states : int
+        States of the product of automata that proved it; 0: no constraint is an automaton.
     """
 
     output: Any
@@ -29,6 +31,7 @@ class Solution(NamedTuple):
     exact: bool
     bound: float
     method: str
+    states: int = 0
 
     def _repr_html_(self) -> str:
         from ..drawing.solutions import solution_html

@@ -176,7 +176,8 @@ void bind_tagger_training(nb::module_& m) {
             const Bytes wanted(kept);
             FeatureNames names =
                 feature_names(v, e, pairs, wanted.as<std::uint32_t>("kept"), first, sentences);
-            return nb::make_tuple(to_view(std::move(names.text)), to_view(std::move(names.end)));
+            return nb::make_tuple(to_view(std::move(names.key)), to_view(std::move(names.text)),
+                                  to_view(std::move(names.end)));
           },
           nb::arg("extractor"), nb::arg("pairs"), nb::arg("kept"), nb::arg("first"),
           nb::arg("sentences"));

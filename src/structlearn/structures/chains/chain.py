@@ -202,8 +202,7 @@ class Chain(NativeStructure, BeamSearch):
     def _local_entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        axes = {name: len(block.outcomes) for name, block in self.blocks(1).items()}
-        p = self.marginals(temperature=temperature, **centred(theta, axes))
+        p = self.marginals(temperature=temperature, **self._centred_choices(theta))
         length, n_labels = theta["label"].shape
         orders = [self._transition_order(name) for name in theta if name.startswith("transition")]
         order = max((j for j in orders if j < length), default=0)
@@ -214,9 +213,13 @@ class Chain(NativeStructure, BeamSearch):
         first = entropy_of_choices(windows[:1].sum(axis=2))
         return first + entropy_of_choices(windows.reshape(-1, n_labels))
 
+    def _centred_choices(self, theta: dict[str, Any]) -> dict[str, Any]:
+        """Return scores less a constant for each position."""
+        return centred(theta, {n: len(block.outcomes) for n, block in self.blocks(1).items()})
+
     # -- beam search ----------------------------------------------------------------------------
 
-    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def beam(self, width: int, **scores: Any) -> Any:
         """Return the best output that a beam of this width finds: a :class:`Solution`.
 
         The beam holds prefixes that differ in their last ``order`` labels: with room for all
@@ -230,7 +233,7 @@ class Chain(NativeStructure, BeamSearch):
     # -- counting -------------------------------------------------------------------------------
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of label sequences with a finite score, as an exact integer."""
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -240,25 +243,29 @@ class Chain(NativeStructure, BeamSearch):
         return int(self._count_paths(theta, object))
 
     def _count_paths(self, theta: Mapping[str, Any], dtype: Any) -> Any:
-        length, n_labels = theta["label"].shape
-        legal = {name: np.isfinite(a) for name, a in theta.items()}
-        order = max(
-            (self._transition_order(n) for n in theta if n.startswith("transition")), default=0
-        )
         ways = np.ones((), dtype=dtype)  # by the window of the last labels, oldest first
-        for t in range(length):
-            ways = np.broadcast_to(ways[..., np.newaxis], (*ways.shape, n_labels))
-            ways = ways * legal["label"][t].astype(dtype)
-            if t == 0 and "start" in legal:
-                ways = ways * legal["start"].astype(dtype)
-            if t == length - 1 and "end" in legal:
-                ways = ways * legal["end"].astype(dtype)
-            for name, table in legal.items():
-                if not name.startswith("transition"):
-                    continue
-                j = self._transition_order(name)
-                if j <= t:
-                    ways = ways * (table[t - j] if table.ndim > j + 1 else table).astype(dtype)
-            if ways.ndim > max(order, 1):
+        for legal, memory in self._legal_steps(theta, dtype):
+            ways = ways[..., np.newaxis] * legal
+            if ways.ndim > memory:
                 ways = ways.sum(axis=0)
         return ways.sum()
+
+    def _legal_steps(self, theta: Mapping[str, Any], dtype: Any) -> Iterator[tuple[Any, int]]:
+        """Iterate over the positions: 1 for a label that is legal after a window, else 0.
+
+        Each with the number of labels that have to be remembered after it.
+        """
+        length = len(theta["label"])
+        finite = {name: np.isfinite(a).astype(dtype) for name, a in theta.items()}
+        tables = {n: self._transition_order(n) for n in finite if n.startswith("transition")}
+        for t in range(length):
+            legal = finite["label"][t]
+            if t == 0 and "start" in finite:
+                legal = legal * finite["start"]
+            if t == length - 1 and "end" in finite:
+                legal = legal * finite["end"]
+            for name, j in tables.items():
+                table = finite[name]
+                if j <= t:
+                    legal = legal * (table[t - j] if table.ndim > j + 1 else table)
+            yield legal, max(tables.values(), default=0) or 1

@@ -252,12 +252,7 @@ class SemiMarkov(NativeStructure):
     def _local_entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        # One constant per position, of 24 binary digits: a segment of length d has exactly d.
-        digits, exponent = math.frexp(self.solve(**theta).value / len(theta["segment"]))
-        rate = math.ldexp(round(math.ldexp(digits, 24)), exponent - 24)
-        lengths = np.arange(1, theta["segment"].shape[1] + 1)
-        centred = theta["segment"] - (rate * lengths)[:, np.newaxis]
-        p = self.marginals(temperature=temperature, **{**theta, "segment": centred})
+        p = self.marginals(temperature=temperature, **self._centred_segments(theta, topology))
         segment = p["segment"]
         # The first label; after each label that starts, its length; after each that ends, the next.
         arrived = segment.sum(axis=1)
@@ -267,10 +262,20 @@ class SemiMarkov(NativeStructure):
             return found + entropy_of_choices(p["transition"].reshape(-1, segment.shape[2]))
         return found + entropy_of_choices(arrived[1:])
 
+    def _centred_segments(
+        self, theta: dict[str, Any], topology: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return scores less one constant per position: a segment of length d has exactly d."""
+        value = self.solve(**theta, **topology).value
+        digits, exponent = math.frexp(value / len(theta["segment"]))
+        rate = math.ldexp(round(math.ldexp(digits, 24)), exponent - 24)  # of 24 binary digits
+        lengths = np.arange(1, theta["segment"].shape[1] + 1)
+        return {**theta, "segment": theta["segment"] - (rate * lengths)[:, np.newaxis]}
+
     # -- counting -------------------------------------------------------------------------------
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of segmentations with a finite score, as an exact integer."""
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,0 +1,61 @@
+// Products of some of the automata of a structure, remembered: which ones a search needs depends on
+// the scores, and most inputs need the same few.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include "structures/chains/product.hpp"
+
+namespace structlearn {
+
+// Which automata a product is of, in ascending order, and which one of the others it must break.
+struct Members {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<std::uint32_t> kept;
+  std::uint32_t broken = kNone;
+  auto operator<=>(const Members&) const = default;
+};
+
+class ProductCache {
+ public:
+  // The automata are borrowed.
+  ProductCache(const std::vector<Automaton>& automata, bool segments, std::size_t max_states)
+      : automata_(automata), segments_(segments), max_states_(max_states) {}
+
+  // For sequences of L symbols over K labels; null where it has more than max_states states.
+  std::shared_ptr<const Product> product(const Members&, std::size_t L, std::size_t K) const;
+  // The same, not laid out.
+  std::shared_ptr<const Intersection> automaton(const Members&, std::size_t L, std::size_t K) const;
+
+ private:
+  template <class T>
+  struct Known {
+    std::shared_ptr<const T> value;
+    std::size_t length = 0;                                  // good up to so many symbols
+    std::size_t too_large = static_cast<std::size_t>(-1);  // from so many on there is none
+  };
+  template <class T>
+  using Store = std::map<Members, Known<T>>;
+
+  template <class T, class Make>
+  std::shared_ptr<const T> find(Store<T>& store, const Members&, std::size_t L, Make&&) const;
+
+  const std::vector<Automaton>& automata_;
+  bool segments_;
+  std::size_t max_states_;
+  mutable std::shared_mutex mutex_;
+  mutable std::size_t size_ = 0;  // entries of all tables
+  mutable Store<Intersection> automata_known_;
+  mutable Store<Product> products_known_;
+};
+
+// The automaton that accepts everything.
+Automaton accepting_all(std::size_t K);
+
+}  // namespace structlearn
