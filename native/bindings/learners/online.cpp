@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
 #include "numeric/pcg64.hpp"
@@ -125,6 +126,29 @@ nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> ord
 void bind_online(nb::module_& m) {
   m.def("online_pass", &online_pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"));
+
+  // Of weights that NumPy is not needed for.
+  m.def(
+      "added",
+      [](nb::handle a, nb::handle b) {
+        const Bytes first(a), second(b);
+        const auto x = first.as<double>("weights"), y = second.as<double>("weights");
+        if (x.size() != y.size()) throw std::invalid_argument("weights of another problem");
+        std::vector<double> sum(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) sum[i] = x[i] + y[i];
+        return to_view(std::move(sum));
+      },
+      nb::arg("first"), nb::arg("second"));
+  m.def(
+      "divided",
+      [](nb::handle weights, double by) {
+        const Bytes bytes(weights);
+        const auto x = bytes.as<double>("weights");
+        std::vector<double> parts(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) parts[i] = x[i] / by;
+        return to_view(std::move(parts));
+      },
+      nb::arg("weights"), nb::arg("by"));
 
   nb::class_<Pcg64>(m, "Pcg64")
       .def(nb::init<std::uint64_t>(), nb::arg("seed"))

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import _core
 from ..learners.base import Training
 from ..meter import Meter, say
 from ..threads import one_blas_thread
@@ -172,7 +173,7 @@ def learn_task(
             break
     if total is None:
         raise KeyboardInterrupt
-    found.weights = total if found.n_models == 1 else total / total.dtype.type(found.n_models)
+    found.weights = total if found.n_models == 1 else _divided(total, found.n_models)
     if shown is not None:
         shown.close(found, measure if score is not None else None)
         if score is not None and found.n_models > 1:
@@ -194,10 +195,14 @@ def _given_arrays(callback: Any) -> Any:
     return told
 
 
-def _sum(total: Vector, weights: Vector) -> Vector:
-    import numpy as np
+def _sum(total: Any, weights: Any) -> Any:
+    return _core.added(total, weights) if isinstance(weights, memoryview) else total + weights
 
-    return np.add(total, weights)
+
+def _divided(total: Any, by: int) -> Any:
+    return (
+        _core.divided(total, by) if isinstance(total, memoryview) else total / total.dtype.type(by)
+    )
 
 
 def _side_by_side(

@@ -78,7 +78,7 @@ def problems(scheme, text, width, order=1):
     tokens = TokenProblem(alone, rows)
     first = FirstPass(tokens, alone, bits, 0, 1)
     weights = CandidateWeights(run.inventory, first, seen, order, width)
-    chosen = Chosen(tokens, first.best(tokens, width), arrays)
+    chosen = Chosen(tokens, first.best(tokens, width), tokens.arrays)
     weights.find_windows(parts.alone(chosen))
     return CandidateProblem(chosen, weights), every, chosen.candidates.astype(int)
 

@@ -163,7 +163,7 @@ def test_pairs_seen_with_many_labels(min_count):
     run = TokenFitting(made._plain(), corpus)
     inventory = run.inventory
     inventory.freeze(inventory.count(corpus, _core.TokenRows()), min_count, 0)
-    arrays, vocabulary = inventory.rows(corpus), inventory.vocabulary
+    arrays, vocabulary = inventory.rows(corpus).arrays(), inventory.vocabulary
     seen = [set() for _ in range(vocabulary.size)]
     for t, label in enumerate(arrays["label"]):
         for f in arrays["feature"][arrays["begin"][t] : arrays["begin"][t + 1]]:
