@@ -166,7 +166,9 @@ def test_the_format_of_files_knows_no_model(name):
 def test_what_stands_beside_knows_no_layer(name):
     """Metrics score labels from anywhere, pictures show histories from anywhere."""
     for target in imports(name, ASIDE[name]):
-        assert layer(target) in {layer(name), "exceptions", "printing"}, f"{name} imports {target}"
+        assert layer(target) in {layer(name), "exceptions", "lazy", "printing"}, (
+            f"{name} imports {target}"
+        )
 
 
 def test_nothing_below_the_command_line_knows_it():

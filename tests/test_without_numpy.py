@@ -222,7 +222,7 @@ except NotFittedError as error:
         "from structlearn import CRF",
         "from structlearn.structures import Chain",
         "import structlearn.losses",
-        "from structlearn.tasks import Tagger; Tagger().fit([[('a', 'X'), ('b', 'Y')]])",
+        "from structlearn.tasks import Tagger; Tagger(learner='crf').fit([[('a', 'X')]])",
     ],
 )
 def test_what_is_missing_is_named_and_how_to_get_it(code):
@@ -234,7 +234,8 @@ def test_what_is_missing_is_named_and_how_to_get_it(code):
 def test_commands_name_what_is_missing(tmp_path):
     gold = tmp_path / "gold.txt"
     gold.write_text("a X\nb Y\n\n")
-    for command in (["demo"], ["train", "tagger", str(gold), "--model", str(tmp_path / "model")]):
+    crf = ["--learner", "crf", "--model", str(tmp_path / "model"), "--quiet"]
+    for command in (["demo"], ["train", "tagger", str(gold), *crf]):
         done = run("command", *command)
         assert done.returncode == 1
         assert done.stderr.decode().count("\n") == 1

@@ -34,9 +34,8 @@ def make_stub() -> str:
     generator.put(structlearn._core)
     text = generator.get()
     text = text[re.search(r"^(class|def) ", text, re.M).start() :]  # its own imports end here
-    text = re.sub(
-        r"Annotated\[(NDArray\[[\w.]+\]), dict\([^)]*(?:\([^)]*\))?[^)]*\)\]", r"\1", text
-    )
+    shaped = r"Annotated\[(NDArray\[[\w.]+\]|memoryview), dict\([^)]*(?:\([^)]*\))?[^)]*\)\]"
+    text = re.sub(shaped, r"\1", text)
     text = re.sub(r"\bobject\b", "Any", text)
     for name, whole in _GENERIC.items():
         text = re.sub(rf"\b{name}\b(?!\[)", whole, text)

@@ -18,15 +18,26 @@ using Input = nb::ndarray<const T, nb::c_contig, nb::device::cpu, Shape...>;
 template <class T, class... Shape>
 using InOut = nb::ndarray<T, nb::c_contig, nb::device::cpu, Shape...>;
 
-// A NumPy array that owns the vector's memory.
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
+// An array, of a framework that nanobind knows, that owns the vector's memory.
+template <class Framework, class T>
+nb::ndarray<Framework, T, nb::ndim<1>> to_array(std::vector<T> values) {
   auto held = std::make_unique<std::vector<T>>(std::move(values));
   T* data = held->data();
   const std::size_t n = held->size();
   nb::capsule owner(held.release(),
                     [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+  return nb::ndarray<Framework, T, nb::ndim<1>>(data, {n}, owner);
+}
+
+template <class T>
+auto to_numpy(std::vector<T> values) {
+  return to_array<nb::numpy>(std::move(values));
+}
+
+// A memoryview, for which NumPy need not be imported.
+template <class T>
+auto to_view(std::vector<T> values) {
+  return to_array<nb::memview>(std::move(values));
 }
 
 void bind_structures(nb::module_& m);

@@ -15,8 +15,15 @@ namespace structlearn {
 struct IntegerTokens {
   const std::uint32_t *full_end, *entry_end;  // of each token
   const std::uint32_t *full, *entry;
-  const std::uint16_t* entry_label;
-  const std::int32_t *full_weights, *listed_weights;
+  // Of each entry: its label, in a table of rows of all tokens of its sentence.
+  const std::uint32_t* entry_place;
+};
+
+// The weights of such tokens in 16 or 32 bits; rows are `stride` apart, a multiple of 16.
+template <class Whole>
+struct IntegerWeights {
+  const Whole *full, *listed;
+  std::size_t stride;
 };
 
 // Rows of weights are cut into shares for threads that add to them at the same time. Neighbours
@@ -97,14 +104,23 @@ struct Kernels {
   // out[k] += the sum over n rows, then over m rows of floats, of row[k]
   void (*add_rows)(const double* const* rows, std::size_t n, const float* const* floats,
                    std::size_t m, std::size_t K, double* out);
-  // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end)
-  void (*integer_scores)(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
-                         std::size_t stride, std::int32_t* out);
+  // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end); rows of
+  // `out` are `stride` apart, a multiple of 8. The sum of a token's rows must fit into 16 bits too.
+  void (*integer_scores)(const IntegerTokens& tokens, const IntegerWeights<std::int32_t>& weights,
+                         std::size_t begin, std::size_t end, std::size_t stride, std::int32_t* out);
+  void (*short_scores)(const IntegerTokens& tokens, const IntegerWeights<std::int16_t>& weights,
+                       std::size_t begin, std::size_t end, std::size_t stride, std::int32_t* out);
   // alpha[t][k] = max over j of alpha[t-1][j] + T[j][k], plus s[t][k], never below `floor`, for t
   // from 1 on; rows are `stride` apart, a multiple of 8
   void (*integer_viterbi)(const std::int32_t* T, const std::int32_t* s, std::size_t L,
                           std::size_t K, std::size_t stride, std::int32_t floor,
                           std::int32_t* alpha);
+  // Back along the best path: the first label k < K whose alpha[L-1][k] + end[k] is largest, then
+  // the first that explains it, with into[k][j] the score of k after j. Labels that are likely are
+  // tried first.
+  void (*integer_path)(const std::int32_t* alpha, const std::int32_t* end, const std::int32_t* into,
+                       std::size_t L, std::size_t K, std::size_t stride,
+                       const std::uint16_t* likely, std::uint16_t* path);
   // every x[i] is finite or -inf
   bool (*all_scores)(const double* x, std::size_t n);
   // best[m] = the largest A[h][m] over h != m, and the first h that has it, for an n x n matrix

@@ -609,44 +609,79 @@ static inline v8i larger_int(v8i a, v8i b) {
 }
 
 constexpr std::size_t kFullAhead = 12, kEntryAhead = 24;
-// N vectors a row, kept in registers while the rows are added; N = 0: any number, in memory.
-template <int N>
-static inline void integer_scores_of(const IntegerTokens& tokens, std::size_t begin,
-                                     std::size_t end, std::size_t stride, std::int32_t* out) {
+// Rows of weights are added in vectors of their own kind, and the sums are whole numbers of 32
+// bits.
+typedef std::int16_t v16s __attribute__((vector_size(32)));
+typedef std::int16_t v8s __attribute__((vector_size(16)));
+static inline v8i load_row(const std::int32_t* p) {
+  return load_int(p);
+}
+static inline v16s load_row(const std::int16_t* p) {
+  v16s v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+// Stores the lanes that come before `room`.
+static inline void store_row(std::int32_t* p, v8i v, std::size_t) {
+  store_int(p, v);
+}
+static inline void store_row(std::int32_t* p, v16s v, std::size_t room) {
+  v8s half[2];
+  __builtin_memcpy(half, &v, sizeof v);
+  store_int(p, __builtin_convertvector(half[0], v8i));
+  if (room > 8) store_int(p + 8, __builtin_convertvector(half[1], v8i));
+}
+
+// N vectors a row, kept in registers while the rows are added.
+template <int N, class Row, class Whole>
+static inline void whole_scores(const IntegerTokens& tokens, const IntegerWeights<Whole>& weights,
+                                std::size_t begin, std::size_t end, std::size_t stride,
+                                std::size_t from, std::int32_t* out) {
+  constexpr std::size_t kLanes = sizeof(Row) / sizeof(Whole);
+  const Whole* const first = weights.full + from;
   std::size_t j = begin == 0 ? 0 : tokens.full_end[begin - 1];
-  std::size_t e = begin == 0 ? 0 : tokens.entry_end[begin - 1];
+  out += from;
   for (std::size_t t = begin; t < end; ++t, out += stride) {
-    const std::size_t full_end = tokens.full_end[t], entry_end = tokens.entry_end[t];
-    if constexpr (N > 0) {
-      v8i sum[N] = {};
-      for (; j < full_end; ++j) {
-        const std::int32_t* row = tokens.full_weights + tokens.full[j] * stride;
-        __builtin_prefetch(tokens.full_weights + tokens.full[j + kFullAhead] * stride);
-        for (int n = 0; n < N; ++n) sum[n] += load_int(row + 8 * n);
-      }
-      for (int n = 0; n < N; ++n) store_int(out + 8 * n, sum[n]);
-    } else {
-      for (std::size_t k = 0; k < stride; k += 8) store_int(out + k, v8i{});
-      for (; j < full_end; ++j) {
-        const std::int32_t* row = tokens.full_weights + tokens.full[j] * stride;
-        for (std::size_t k = 0; k < stride; k += 8) {
-          store_int(out + k, load_int(out + k) + load_int(row + k));
-        }
-      }
+    const std::size_t full_end = tokens.full_end[t];
+    Row sum[N] = {};
+    for (; j < full_end; ++j) {
+      const Whole* row = first + tokens.full[j] * weights.stride;
+      __builtin_prefetch(first + tokens.full[j + kFullAhead] * weights.stride);
+      for (int n = 0; n < N; ++n) sum[n] += load_row(row + kLanes * n);
     }
-    for (; e < entry_end; ++e) {
-      __builtin_prefetch(tokens.listed_weights + tokens.entry[e + kEntryAhead]);
-      out[tokens.entry_label[e]] += tokens.listed_weights[tokens.entry[e]];
+    for (std::size_t n = 0; n < N; ++n) {
+      if (kLanes * n < stride - from)
+        store_row(out + kLanes * n, sum[n], stride - from - kLanes * n);
     }
   }
 }
-
-static void integer_scores(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
-                           std::size_t stride, std::int32_t* out) {
-  if (stride / 8 > 4) return integer_scores_of<0>(tokens, begin, end, stride, out);
-  with_number<4>(stride / 8, [&](auto vectors) {
-    integer_scores_of<vectors.value>(tokens, begin, end, stride, out);
+template <class Row, class Whole>
+static void whole_scores_of(const IntegerTokens& tokens, const IntegerWeights<Whole>& weights,
+                            std::size_t begin, std::size_t end, std::size_t stride,
+                            std::int32_t* out) {
+  constexpr std::size_t kLanes = sizeof(Row) / sizeof(Whole);
+  std::size_t from = 0;
+  for (; from + 4 * kLanes <= stride; from += 4 * kLanes) {
+    whole_scores<4, Row>(tokens, weights, begin, end, stride, from, out);
+  }
+  with_number<4>((stride - from + kLanes - 1) / kLanes, [&](auto vectors) {
+    whole_scores<vectors.value, Row>(tokens, weights, begin, end, stride, from, out);
   });
+  const std::size_t entries = tokens.entry_end[end - 1];
+  for (std::size_t e = begin == 0 ? 0 : tokens.entry_end[begin - 1]; e < entries; ++e) {
+    __builtin_prefetch(weights.listed + tokens.entry[e + kEntryAhead]);
+    out[tokens.entry_place[e]] += weights.listed[tokens.entry[e]];
+  }
+}
+static void integer_scores(const IntegerTokens& tokens, const IntegerWeights<std::int32_t>& weights,
+                           std::size_t begin, std::size_t end, std::size_t stride,
+                           std::int32_t* out) {
+  whole_scores_of<v8i>(tokens, weights, begin, end, stride, out);
+}
+static void short_scores(const IntegerTokens& tokens, const IntegerWeights<std::int16_t>& weights,
+                         std::size_t begin, std::size_t end, std::size_t stride,
+                         std::int32_t* out) {
+  whole_scores_of<v16s>(tokens, weights, begin, end, stride, out);
 }
 
 // N vectors of columns from column c on.
@@ -680,6 +715,46 @@ static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::s
     with_number<3>((stride - c) / 8, [&](auto vectors) {
       integer_columns<vectors.value>(T + c, before, from, K, stride, floor, out);
     });
+  }
+}
+
+// The first k < K where a[k] + b[k] is largest.
+static inline std::size_t first_largest(const std::int32_t* a, const std::int32_t* b,
+                                        std::size_t K) {
+  std::size_t best = 0;
+  std::int32_t most = a[0] + b[0];
+  for (std::size_t k = 1; k < K; ++k) {
+    const std::int32_t sum = a[k] + b[k];
+    best = sum > most ? k : best;
+    most = sum > most ? sum : most;
+  }
+  return best;
+}
+// Whether a[k] + b[k] is larger than at every other place before K.
+static inline bool is_largest(const std::int32_t* a, const std::int32_t* b, std::size_t k,
+                              std::size_t K) {
+  const v8i lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+  const v8i most = a[k] + b[k] - v8i{};
+  v8i hits = {};
+  std::size_t n = 0;
+  for (; n + 8 <= K; n += 8) hits += load_int(a + n) + load_int(b + n) >= most;
+  if (n < K) {
+    const v8i inside = lanes < static_cast<std::int32_t>(K - n);
+    hits += (load_int(a + n) + load_int(b + n) >= most) & inside;
+  }
+  std::int32_t sum = 0;
+  for (int i = 0; i < 8; ++i) sum += hits[i];
+  return sum == -1;
+}
+static void integer_path(const std::int32_t* alpha, const std::int32_t* end,
+                         const std::int32_t* into, std::size_t L, std::size_t K, std::size_t stride,
+                         const std::uint16_t* likely, std::uint16_t* path) {
+  for (std::size_t t = L; t-- > 0;) {
+    const std::int32_t* from = alpha + t * stride;
+    const std::int32_t* to = t + 1 == L ? end : into + path[t + 1] * stride;
+    path[t] = is_largest(from, to, likely[t], K)
+                  ? likely[t]
+                  : static_cast<std::uint16_t>(first_largest(from, to, K));
   }
 }
 

@@ -590,27 +590,76 @@ std::vector<std::string> Extractor::texts(const Atom& atom, const Span& span, bo
   return found;
 }
 
-std::string Extractor::name(std::size_t sentence, std::size_t position, std::size_t origin,
-                            std::uint64_t key, std::size_t length) {
-  if (begin_ != corpus_.sentence(sentence) || length_ == 0) expand(sentence);
+// The name of a feature of a token, where each attribute has one value, which its string or its
+// place tells; false if they are others.
+bool Extractor::append_plain(const Template& t, std::size_t sentence, std::size_t position,
+                             std::string& out) const {
+  using Kind = Attribute::Kind;
+  const auto& attributes = features_->attributes();
+  for (const Atom& atom : t.atoms) {
+    const Attribute& a = attributes[atom.attribute];
+    const bool plain = a.kind == Kind::kFirst || a.kind == Kind::kLast ||
+                       a.kind == Kind::kConstant || (a.kind == Kind::kString && !a.multiple);
+    if (atom.place != Place::kToken || !plain) return false;
+  }
+  out += t.text;
+  const bool several = t.atoms.size() > 1;  // a blank separates their values
+  if (!several && attributes[t.atoms[0].attribute].kind == Kind::kConstant) return true;
+  const std::size_t begin = corpus_.sentence(sentence);
+  const auto length = static_cast<std::ptrdiff_t>(corpus_.sentence(sentence + 1) - begin);
+  const auto add = [&](std::string_view value) {
+    for (const char c : value) {
+      if (several && (c == '\\' || c == ' ')) out.push_back('\\');
+      out.push_back(c);
+    }
+  };
+  char separator = '=';
+  for (const Atom& atom : t.atoms) {
+    const Attribute& a = attributes[atom.attribute];
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + atom.offset;
+    out.push_back(separator);
+    separator = ' ';
+    if (a.kind != Kind::kConstant && (at < 0 || at >= length)) {
+      add(boundary_name(at < 0 ? at : at - length + 1));
+    } else if (a.kind == Kind::kString) {
+      const Column& column = corpus_.columns()[a.column];
+      const std::string_view cell =
+          column.strings[column.cell[begin + static_cast<std::size_t>(at)]];
+      if (a.function) {
+        std::vector<std::string> found;
+        a.function(cell, found);
+        add(found.at(0));
+      } else {
+        add(cell);
+      }
+    } else {
+      add("1");
+    }
+  }
+  return true;
+}
+
+void Extractor::append_name(std::size_t sentence, std::size_t position, std::size_t origin,
+                            std::uint64_t key, std::size_t length, std::string& out) {
   const Template& t = features_->templates()[origin];
   if (t.spelling != Spelling::kNone) {
-    std::string feature;
-    spell(t, position, feature);
-    return feature;
+    if (begin_ != corpus_.sentence(sentence) || length_ == 0) expand(sentence);
+    spell(t, position, out);
+    return;
   }
+  if (append_plain(t, sentence, position, out)) return;
+  if (begin_ != corpus_.sentence(sentence) || length_ == 0) expand(sentence);
   const Attribute& leading = features_->attributes()[t.atoms[0].attribute];
   const std::uint64_t seed = hash_string(t.text);
   if (leading.kind == Attribute::Kind::kVector) {
+    out += t.text;
     for (std::size_t d = 0; d < leading.width; ++d) {
-      if (nonzero(combine(seed, d)) == key) return t.text + "[" + std::to_string(d) + "]";
+      if (nonzero(combine(seed, d)) == key) out.append("[").append(std::to_string(d)).append("]");
     }
-    return t.text;
+    return;
   }
-  const bool of_token = t.atoms[0].place == Place::kToken;
-  if (of_token && t.atoms.size() == 1 && leading.kind == Attribute::Kind::kConstant) return t.text;
-  if (!of_token) read_whole(position, position + length);
-  const bool several = t.atoms.size() > 1;  // a blank separates their values
+  if (t.atoms[0].place != Place::kToken) read_whole(position, position + length);
+  const bool several = t.atoms.size() > 1;
   const std::size_t last = goes_inside(t) ? position + length : position + 1;
   for (std::size_t inside = position; inside < last; ++inside) {
     const Span span{position, position + length, inside};
@@ -631,10 +680,19 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
       first = false;
     }
     for (const auto& [h, text] : partial) {
-      if (nonzero(h) == key) return text;
+      if (nonzero(h) != key) continue;
+      out += text;
+      return;
     }
   }
-  return t.text;
+  out += t.text;
+}
+
+std::string Extractor::name(std::size_t sentence, std::size_t position, std::size_t origin,
+                            std::uint64_t key, std::size_t length) {
+  std::string out;
+  append_name(sentence, position, origin, key, length, out);
+  return out;
 }
 
 // -- numbers of features ------------------------------------------------------------------------

@@ -239,6 +239,9 @@ class Extractor {
   // `length` tokens that begins there: its text and values.
   std::string name(std::size_t sentence, std::size_t position, std::size_t origin,
                    std::uint64_t key, std::size_t length = 1);
+  // The same, put behind `out`.
+  void append_name(std::size_t sentence, std::size_t position, std::size_t origin,
+                   std::uint64_t key, std::size_t length, std::string& out);
 
  private:
   struct StringValues {
@@ -268,6 +271,8 @@ class Extractor {
   template <class Each>
   void for_values(const Atom&, const Span&, bool mark, Each&& each) const;
   std::vector<std::string> texts(const Atom&, const Span&, bool mark) const;
+  bool append_plain(const Template&, std::size_t sentence, std::size_t position,
+                    std::string& out) const;
   void spell_atom(const Template&, const Atom&, std::size_t position, std::string& out) const;
   void combinations(const Template&, std::size_t atom, std::uint64_t key, const Span&,
                     Keys& out) const;

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import warnings
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -36,6 +36,8 @@ def n_threads(n_jobs: int | None) -> int:
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread, so that sums do not depend on the number of threads."""
+    if "numpy" not in sys.modules:
+        return nullcontext()  # there is none yet
     limits: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(
         limits=1, user_api="blas"
     )

@@ -13,10 +13,11 @@ from structlearn.learners.base import Progress, Settings
 from structlearn.learners.cccp import CCCP
 from structlearn.learners.dual_ascent import DualAscent
 from structlearn.learners.lbfgs import LBFGS
-from structlearn.learners.online import Online, OnlineState
+from structlearn.learners.online import Online
 from structlearn.learners.owlqn import OWLQN
 from structlearn.learners.sag import SAG
 from structlearn.problem import PartVector
+from structlearn.problem.online_state import OnlineState
 from structlearn.structures import Chain, Exhaustive, Grid, Multiclass, SemiMarkov
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None, max_examples=25)

@@ -231,6 +231,7 @@ def test_callbacks_see_and_end_a_training(task, learner):
     seen = []
 
     def stop(record):
+        assert isinstance(record["weights"](), np.ndarray)
         seen.append((record["iteration"], len(record["weights"]())))
         return record["iteration"] == 2
 

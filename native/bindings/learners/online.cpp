@@ -2,6 +2,7 @@
 #include "learners/online.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <map>
 #include <span>
@@ -9,8 +10,10 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
+#include "numeric/pcg64.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -123,6 +126,52 @@ nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> ord
 void bind_online(nb::module_& m) {
   m.def("online_pass", &online_pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"));
+
+  // Of weights that NumPy is not needed for.
+  m.def(
+      "added",
+      [](nb::handle a, nb::handle b) {
+        const Bytes first(a), second(b);
+        const auto x = first.as<double>("weights"), y = second.as<double>("weights");
+        if (x.size() != y.size()) throw std::invalid_argument("weights of another problem");
+        std::vector<double> sum(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) sum[i] = x[i] + y[i];
+        return to_view(std::move(sum));
+      },
+      nb::arg("first"), nb::arg("second"));
+  m.def(
+      "divided",
+      [](nb::handle weights, double by) {
+        const Bytes bytes(weights);
+        const auto x = bytes.as<double>("weights");
+        std::vector<double> parts(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) parts[i] = x[i] / by;
+        return to_view(std::move(parts));
+      },
+      nb::arg("weights"), nb::arg("by"));
+
+  nb::class_<Pcg64>(m, "Pcg64")
+      .def(nb::init<std::uint64_t>(), nb::arg("seed"))
+      .def(
+          "permutation",
+          [](Pcg64& self, std::size_t n) {
+            std::vector<std::int64_t> order(n);
+            self.permute(order);
+            return to_view(std::move(order));
+          },
+          nb::arg("n"))
+      .def_prop_rw(
+          "state",
+          [](const Pcg64& self) {
+            const Pcg64::State s = self.state();
+            return nb::make_tuple(s.high, s.low, s.increment_high, s.increment_low, s.has_half,
+                                  s.half);
+          },
+          [](Pcg64& self, const std::tuple<std::uint64_t, std::uint64_t, std::uint64_t,
+                                           std::uint64_t, bool, std::uint32_t>& s) {
+            self.set_state({std::get<0>(s), std::get<1>(s), std::get<2>(s), std::get<3>(s),
+                            std::get<4>(s), std::get<5>(s)});
+          });
 }
 
 }  // namespace structlearn::python

@@ -5,17 +5,20 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
 #include "bindings/problem/graph_inference.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "scoring/filled_rows.hpp"
 #include "scoring/row_scorer.hpp"
 #include "structures/examples.hpp"
 
@@ -379,7 +382,7 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::
 }
 
 // Which outcomes each feature was seen with: sparse rows, outcomes ascending, the nearly full ones
-// filled up, and which of the entries are real.
+// filled up, and which of the entries are real (None: all of them).
 nb::tuple observed_pairs(Input<std::int64_t, nb::ndim<1>> indptr,
                          Input<std::int32_t, nb::ndim<1>> indices,
                          Input<std::int64_t, nb::ndim<1>> rows,
@@ -400,26 +403,22 @@ nb::tuple observed_pairs(Input<std::int64_t, nb::ndim<1>> indptr,
       seen[f * words + k / 64] |= std::uint64_t{1} << (k % 64);
     }
   }
-  // A row is worth a vector addition from about a quarter of its outcomes on.
-  const std::size_t enough = std::max<std::size_t>(4, n_outcomes / 4);
   std::vector<std::uint32_t> row_ptr(n_features + 1, 0), column;
-  std::vector<std::uint8_t> real;
   for (std::size_t f = 0; f < n_features; ++f) {
-    const std::uint64_t* bits = seen.data() + f * words;
-    std::size_t count = 0;
-    for (std::size_t w = 0; w < words; ++w)
-      count += static_cast<std::size_t>(std::popcount(bits[w]));
-    const bool full = count >= enough;
-    for (std::size_t k = 0; k < n_outcomes; ++k) {
-      const bool is_real = (bits[k / 64] >> (k % 64)) & 1;
-      if (!is_real && !full) continue;
-      column.push_back(static_cast<std::uint32_t>(k));
-      real.push_back(is_real);
+    for (std::size_t w = 0; w < words; ++w) {
+      for (std::uint64_t bits = seen[f * words + w]; bits != 0; bits &= bits - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(bits));
+        column.push_back(static_cast<std::uint32_t>(w * 64 + k));
+      }
     }
     row_ptr[f + 1] = static_cast<std::uint32_t>(column.size());
   }
-  return nb::make_tuple(to_numpy(std::move(row_ptr)), to_numpy(std::move(column)),
-                        to_numpy(std::move(real)));
+  FilledRows filled = filled_rows(row_ptr, column, n_outcomes);
+  if (filled.empty()) {
+    return nb::make_tuple(to_numpy(std::move(row_ptr)), to_numpy(std::move(column)), nb::none());
+  }
+  return nb::make_tuple(to_numpy(std::move(filled.row_ptr)), to_numpy(std::move(filled.column)),
+                        to_numpy(std::move(filled.real)));
 }
 
 // The parts of native outputs, example by example.
@@ -533,6 +532,22 @@ void bind_problem(nb::module_& m) {
                    [](const PyProblem& s) { return s.problem->oracle().gives_rows(); })
       .def("argmax_all", &argmax_all, nb::arg("w"), nb::arg("threads"), nb::arg("beam") = 0)
       .def("encode_all", &encode_all, nb::arg("flat"), nb::arg("ptr"));
+  m.def(
+      "filled_rows",
+      [](nb::handle row_ptr, nb::handle column, std::size_t outcomes) -> nb::object {
+        const Bytes r(row_ptr), c(column);
+        const auto rows = r.as<std::uint32_t>("row_ptr");
+        const auto columns = c.as<std::uint32_t>("column");
+        if (rows.empty() || rows.back() != columns.size() ||
+            !std::is_sorted(rows.begin(), rows.end())) {
+          throw std::invalid_argument("rows and columns do not fit together");
+        }
+        FilledRows filled = filled_rows(rows, columns, outcomes);
+        if (filled.empty()) return nb::none();
+        return nb::make_tuple(to_view(std::move(filled.row_ptr)), to_view(std::move(filled.column)),
+                              to_view(std::move(filled.real)));
+      },
+      nb::arg("row_ptr"), nb::arg("column"), nb::arg("outcomes"));
   m.def("observed_pairs", &observed_pairs, nb::arg("indptr"), nb::arg("indices"), nb::arg("rows"),
         nb::arg("outcomes"), nb::arg("n_features"), nb::arg("n_outcomes"));
 }

@@ -1,15 +1,16 @@
 #include "tasks/tagging/integer_perceptron.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
-
-#include "numeric/kernels.hpp"
+#include <type_traits>
 
 namespace structlearn {
 namespace {
 
-constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+constexpr std::uint32_t kMost = 0xFFFFFFFFu;
 constexpr std::size_t kLanes = 8;
+constexpr std::int32_t kShort = 32767;  // the largest number of 16 bits
 constexpr std::size_t kReadAhead = 64;
 // A forbidden outcome: far below every score, and far from overflowing when scores are added to it.
 constexpr std::int32_t kForbidden = -(1 << 28);
@@ -28,31 +29,40 @@ std::vector<std::int32_t> integer_mask(std::span<const double> mask, std::size_t
 IntegerPerceptron::IntegerPerceptron(const Layout& layout)
     : K_(layout.labels),
       stride_((layout.labels + kLanes - 1) / kLanes * kLanes),
+      // Half a line of the cache, or whole lines.
+      row_(layout.labels <= 16 ? 16 : (layout.labels + 31) / 32 * 32),
       boundaries_(layout.boundaries),
       boundary_(layout.row_ptr.back()),
       row_ptr_(layout.row_ptr),
-      column_(layout.column) {
+      column_(layout.column),
+      limit_(kShort) {
   if (K_ == 0 || K_ > kMaxLabels) throw std::invalid_argument("the number of labels");
   const std::size_t features = row_ptr_.size() - 1;
-  full_row_.assign(features, kNone);
+  place_.resize(features);
   // From about this many observed labels on, adding a whole row beats adding weights one by one;
   // with many labels listing the weights of such features at each token takes more memory.
   const std::size_t enough = std::clamp<std::size_t>(stride_ / 8, 3, 16);
-  std::uint32_t rows = 0;
+  std::uint32_t rows = 0, listed = 0;
   for (std::size_t f = 0; f < features; ++f) {
-    if (row_ptr_[f + 1] - row_ptr_[f] >= enough) full_row_[f] = rows++;
-  }
-  full_.assign(rows * stride_, 0);
-  full_real_.assign(rows * stride_, 0);
-  full_behind_.assign(rows * stride_, 0);
-  for (std::size_t f = 0; f < features; ++f) {
-    if (full_row_[f] == kNone) continue;
-    for (std::uint32_t q = row_ptr_[f]; q < row_ptr_[f + 1]; ++q) {
-      full_real_[full_row_[f] * stride_ + column_[q]] = !layout.real || layout.real[q];
+    const std::uint32_t n = row_ptr_[f + 1] - row_ptr_[f];
+    if (n >= enough) {
+      place_[f] = {rows++, kFull};
+    } else {
+      place_[f] = {listed, n};
+      listed += n;
     }
   }
-  listed_.assign(boundary_, 0);
-  listed_behind_.assign(boundary_, 0);
+  short_store_.full.assign(rows * row_, 0);
+  short_store_.listed.assign(listed + 1, 0);  // at least one, to be asked for ahead of time
+  full_real_.assign(rows * K_, 0);
+  full_behind_.assign(rows * K_, 0);
+  for (std::size_t f = 0; f < features; ++f) {
+    if (place_[f].listed != kFull) continue;
+    for (std::uint32_t q = row_ptr_[f]; q < row_ptr_[f + 1]; ++q) {
+      full_real_[place_[f].first * K_ + column_[q]] = !layout.real || layout.real[q];
+    }
+  }
+  listed_behind_.assign(listed, 0);
   transition_mask_ = integer_mask(layout.transition_mask, K_, K_, stride_);
   start_mask_ = integer_mask(layout.start_mask, 1, K_, stride_);
   end_mask_ = integer_mask(layout.end_mask, 1, K_, stride_);
@@ -74,43 +84,72 @@ void IntegerPerceptron::transpose() {
 }
 
 void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
-  if (rows.feature.size() > kNone / 8 || rows.gold.size() > kNone / 8) {
+  const std::size_t tokens = rows.gold.size(), features = rows.feature.size();
+  constexpr std::size_t kAhead = 24;
+  std::uint64_t full = 0, listed = 0;
+  for (std::size_t j = 0; j < features; ++j) {
+    if (j + kAhead < features) {
+      __builtin_prefetch(&place_[static_cast<std::size_t>(rows.feature[j + kAhead])]);
+    }
+    const Place& place = place_[static_cast<std::size_t>(rows.feature[j])];
+    full += place.listed == kFull;
+    listed += place.listed == kFull ? 0 : place.listed;
+  }
+  if (std::max({std::uint64_t{features}, std::uint64_t{tokens}, listed}) > kMost / 8) {
     throw std::invalid_argument("more tokens than a batch can hold");
   }
-  std::size_t full = 0, listed = 0;
-  for (const std::int32_t f : rows.feature) {
-    const auto at = static_cast<std::size_t>(f);
-    const bool is_full = full_row_[at] != kNone;
-    full += is_full;
-    listed += is_full ? 0 : row_ptr_[at + 1] - row_ptr_[at];
-  }
-  const std::size_t tokens = rows.gold.size();
   batch.sentence.assign(rows.sentence.begin(), rows.sentence.end());
   batch.gold.assign(rows.gold.begin(), rows.gold.end());
   batch.full_end.resize(tokens);
   batch.entry_end.resize(tokens);
   // The kernel asks for memory ahead of what it reads, beyond the end at the end.
-  batch.full.assign(full + kReadAhead, 0);
-  batch.entry.assign(listed + kReadAhead, 0);
-  batch.entry_label.resize(listed);
-  std::uint32_t* to_full = batch.full.data();
-  std::uint32_t* to_entry = batch.entry.data();
-  std::uint16_t* to_label = batch.entry_label.data();
+  batch.full = std::make_unique_for_overwrite<std::uint32_t[]>(full + kReadAhead);
+  batch.entry = std::make_unique_for_overwrite<std::uint32_t[]>(listed + kReadAhead);
+  batch.entry_place = std::make_unique_for_overwrite<std::uint32_t[]>(listed);
+  std::uint32_t* to_full = batch.full.get();
+  std::uint32_t* to_entry = batch.entry.get();
+  std::uint32_t* to_place = batch.entry_place.get();
+  std::size_t sentence = 0;
   for (std::size_t t = 0; t < tokens; ++t) {
-    for (std::int64_t j = rows.begin[t]; j < rows.begin[t + 1]; ++j) {
-      const auto f = static_cast<std::size_t>(rows.feature[static_cast<std::size_t>(j)]);
-      if (full_row_[f] != kNone) {
-        *to_full++ = full_row_[f];
+    const std::uint32_t* const before = to_full;
+    while (t >= batch.sentence[sentence + 1]) ++sentence;
+    const auto row = static_cast<std::uint32_t>((t - batch.sentence[sentence]) * stride_);
+    for (auto j = static_cast<std::size_t>(rows.begin[t]);
+         j < static_cast<std::size_t>(rows.begin[t + 1]); ++j) {
+      if (j + kAhead < features) {
+        __builtin_prefetch(&place_[static_cast<std::size_t>(rows.feature[j + kAhead])]);
+      }
+      const auto f = static_cast<std::size_t>(rows.feature[j]);
+      const Place& place = place_[f];
+      if (place.listed == kFull) {
+        *to_full++ = place.first;
         continue;
       }
-      for (std::uint32_t q = row_ptr_[f]; q < row_ptr_[f + 1]; ++q) {
-        *to_entry++ = q;
-        *to_label++ = static_cast<std::uint16_t>(column_[q]);
+      for (std::uint32_t i = 0; i < place.listed; ++i) {
+        *to_entry++ = place.first + i;
+        *to_place++ = row + column_[row_ptr_[f] + i];
       }
     }
-    batch.full_end[t] = static_cast<std::uint32_t>(to_full - batch.full.data());
-    batch.entry_end[t] = static_cast<std::uint32_t>(to_entry - batch.entry.data());
+    batch.most_full = std::max(batch.most_full, static_cast<std::size_t>(to_full - before));
+    batch.full_end[t] = static_cast<std::uint32_t>(to_full - batch.full.get());
+    batch.entry_end[t] = static_cast<std::uint32_t>(to_entry - batch.entry.get());
   }
+  std::fill_n(to_full, kReadAhead, 0);
+  std::fill_n(to_entry, kReadAhead, 0);
+}
+
+void IntegerPerceptron::widen() {
+  store_.full.assign(short_store_.full.begin(), short_store_.full.end());
+  store_.listed.assign(short_store_.listed.begin(), short_store_.listed.end());
+  short_store_ = {};
+  short_ = false;
+}
+
+void IntegerPerceptron::make_room(std::size_t most_full) {
+  limit_ = static_cast<std::int32_t>(std::min<std::size_t>(
+      static_cast<std::size_t>(limit_),
+      static_cast<std::size_t>(kShort) / std::max<std::size_t>(1, most_full)));
+  if (short_ && largest_ > limit_) widen();
 }
 
 void IntegerPerceptron::viterbi(const Batch& batch, std::size_t begin, std::size_t end) {
@@ -121,40 +160,47 @@ void IntegerPerceptron::viterbi(const Batch& batch, std::size_t begin, std::size
     found_.resize(L);
   }
   const Kernels& kernel = kernels();
-  kernel.integer_scores(
-      {batch.full_end.data(), batch.entry_end.data(), batch.full.data(), batch.entry.data(),
-       batch.entry_label.data(), full_.data(), listed_.data()},
-      begin, end, stride_, scores_.data());
+  const IntegerTokens tokens{batch.full_end.data(), batch.entry_end.data(), batch.full.get(),
+                             batch.entry.get(), batch.entry_place.get()};
+  if (short_) {
+    kernel.short_scores(tokens, {short_store_.full.data(), short_store_.listed.data(), row_}, begin,
+                        end, stride_, scores_.data());
+  } else {
+    kernel.integer_scores(tokens, {store_.full.data(), store_.listed.data(), row_}, begin, end,
+                          stride_, scores_.data());
+  }
   for (std::size_t k = 0; k < stride_; ++k) alpha_[k] = start_[k] + scores_[k];
   kernel.integer_viterbi(transition_.data(), scores_.data(), L, K_, stride_, 2 * kForbidden,
                          alpha_.data());
-  // Backwards: the first label that explains the value, as everywhere.
-  const std::int32_t* a = alpha_.data() + (L - 1) * stride_;
-  std::size_t best = 0;
-  for (std::size_t k = 1; k < K_; ++k) {
-    if (a[k] + end_[k] > a[best] + end_[best]) best = k;
-  }
-  found_[L - 1] = static_cast<std::uint16_t>(best);
-  for (std::size_t t = L - 1; t > 0; --t) {
-    const std::int32_t* into = transposed_.data() + best * stride_;
-    const std::int32_t* from = alpha_.data() + (t - 1) * stride_;
-    std::size_t arg = 0;
-    std::int32_t value = from[0] + into[0];
-    for (std::size_t k = 1; k < K_; ++k) {
-      const std::int32_t x = from[k] + into[k];
-      arg = x > value ? k : arg;
-      value = x > value ? x : value;
-    }
-    best = arg;
-    found_[t - 1] = static_cast<std::uint16_t>(best);
-  }
+  kernel.integer_path(alpha_.data(), end_.data(), transposed_.data(), L, K_, stride_,
+                      batch.gold.data() + begin, found_.data());
 }
 
 void IntegerPerceptron::step_full(std::uint32_t row, std::size_t label, std::int32_t d) {
-  const std::size_t q = row * stride_ + label;
+  const std::size_t q = row * K_ + label;
   if (!full_real_[q]) return;
-  full_[q] += d;
   full_behind_[q] -= d * steps_;
+  const std::size_t at = row * row_ + label;
+  if (!short_) {
+    store_.full[at] += d;
+    return;
+  }
+  const std::int32_t w = short_store_.full[at] + d;
+  short_store_.full[at] = static_cast<std::int16_t>(w);
+  largest_ = std::max(largest_, std::abs(w));
+  if (largest_ >= limit_) widen();
+}
+
+void IntegerPerceptron::step_listed(std::uint32_t entry, std::int32_t d) {
+  listed_behind_[entry] -= d * steps_;
+  if (!short_) {
+    store_.listed[entry] += d;
+    return;
+  }
+  const std::int32_t w = short_store_.listed[entry] + d;
+  short_store_.listed[entry] = static_cast<std::int16_t>(w);
+  largest_ = std::max(largest_, std::abs(w));
+  if (largest_ >= limit_) widen();
 }
 
 void IntegerPerceptron::step_transition(std::size_t from, std::size_t to, std::int32_t d) {
@@ -178,11 +224,9 @@ void IntegerPerceptron::update(const Batch& batch, std::size_t begin, std::size_
       step_full(batch.full[j], found_[i], -1);
     }
     for (std::uint32_t j = t == 0 ? 0 : batch.entry_end[t - 1]; j < batch.entry_end[t]; ++j) {
-      const std::uint16_t label = batch.entry_label[j];
+      const std::size_t label = batch.entry_place[j] - i * stride_;
       const std::int32_t d = (label == gold[i]) - (label == found_[i]);
-      if (d == 0) continue;
-      listed_[batch.entry[j]] += d;
-      listed_behind_[batch.entry[j]] -= d * steps_;
+      if (d != 0) step_listed(batch.entry[j], d);
     }
   }
   if (!boundaries_) return;
@@ -198,15 +242,41 @@ void IntegerPerceptron::update(const Batch& batch, std::size_t begin, std::size_
   boundary(end_, end_behind_, L - 1);
 }
 
+namespace {
+
+template <class T>
+void prefetch_lines(const T* begin, const T* end) {
+  constexpr std::size_t kLine = 64 / sizeof(T);
+  for (; begin < end; begin += kLine) __builtin_prefetch(begin);
+}
+
+}  // namespace
+
+// Asks for what is known of a sentence: those of a pass lie anywhere.
+void IntegerPerceptron::prefetch(const Batch& batch, std::size_t i) {
+  const std::size_t begin = batch.sentence[i], end = batch.sentence[i + 1];
+  const auto first = [&](const std::vector<std::uint32_t>& ends) {
+    return begin == 0 ? 0 : ends[begin - 1];
+  };
+  const std::uint32_t full = first(batch.full_end), entry = first(batch.entry_end);
+  const std::uint32_t full_end = batch.full_end[end - 1], entry_end = batch.entry_end[end - 1];
+  prefetch_lines(batch.full.get() + full, batch.full.get() + full_end);
+  prefetch_lines(batch.entry.get() + entry, batch.entry.get() + entry_end);
+  prefetch_lines(batch.entry_place.get() + entry, batch.entry_place.get() + entry_end);
+  prefetch_lines(batch.gold.data() + begin, batch.gold.data() + end);
+}
+
 EpochReport IntegerPerceptron::epoch(const Batch& batch, std::span<const std::int64_t> order,
                                      Interrupt& interrupt) {
   EpochReport report;
-  for (const std::int64_t at : order) {
+  make_room(batch.most_full);
+  for (std::size_t n = 0; n < order.size(); ++n) {
     if (interrupt.requested()) {
       report.complete = false;
       break;
     }
-    const auto i = static_cast<std::size_t>(at);
+    if (n + 1 < order.size()) prefetch(batch, static_cast<std::size_t>(order[n + 1]));
+    const auto i = static_cast<std::size_t>(order[n]);
     const std::size_t begin = batch.sentence[i], end = batch.sentence[i + 1];
     viterbi(batch, begin, end);
     ++report.seen;
@@ -240,15 +310,25 @@ std::int64_t IntegerPerceptron::loss(const std::uint16_t* gold, std::size_t L) c
 template <class Self, class Visit>
 void IntegerPerceptron::each(Self& self, Visit&& visit) {
   std::size_t at = 0;
-  for (std::size_t f = 0; f + 1 < self.row_ptr_.size(); ++f) {
-    for (std::uint32_t q = self.row_ptr_[f]; q < self.row_ptr_[f + 1]; ++q) {
-      if (self.full_row_[f] == kNone) {
-        visit(at++, self.listed_[q], self.listed_behind_[q], 0);
-      } else {
-        const std::size_t place = self.full_row_[f] * self.stride_ + self.column_[q];
-        visit(at++, self.full_[place], self.full_behind_[place], 0);
+  const auto visit_features = [&](auto& full, auto& listed) {
+    for (std::size_t f = 0; f < self.place_.size(); ++f) {
+      const Place& place = self.place_[f];
+      for (std::uint32_t q = self.row_ptr_[f]; q < self.row_ptr_[f + 1]; ++q) {
+        if (place.listed == kFull) {
+          const std::size_t k = self.column_[q];
+          visit(at++, full[place.first * self.row_ + k],
+                self.full_behind_[place.first * self.K_ + k], 0);
+        } else {
+          const std::size_t entry = place.first + (q - self.row_ptr_[f]);
+          visit(at++, listed[entry], self.listed_behind_[entry], 0);
+        }
       }
     }
+  };
+  if (self.short_) {
+    visit_features(self.short_store_.full, self.short_store_.listed);
+  } else {
+    visit_features(self.store_.full, self.store_.listed);
   }
   for (std::size_t k = 0; self.boundaries_ && k < self.K_; ++k) {
     visit(at++, self.start_[k], self.start_behind_[k], self.start_mask_[k]);
@@ -285,8 +365,10 @@ void IntegerPerceptron::load(std::span<const std::int32_t> v, std::span<const st
   if (v.size() != weights() || behind.size() != weights()) {
     throw std::invalid_argument("the state of other weights");
   }
-  each(*this, [&](std::size_t q, std::int32_t& now, std::int64_t& lacks, std::int32_t mask) {
-    now = v[q] + mask;
+  for (std::size_t q = 0; q < boundary_; ++q) largest_ = std::max(largest_, std::abs(v[q]));
+  make_room(1);
+  each(*this, [&](std::size_t q, auto& now, std::int64_t& lacks, std::int32_t mask) {
+    now = static_cast<std::remove_reference_t<decltype(now)>>(v[q] + mask);
     lacks = behind[q];
   });
   transpose();

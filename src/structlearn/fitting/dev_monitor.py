@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
-import numpy.typing as npt
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[Any]
+    Score = Callable[[Vector], float]
 
 __all__ = ["Watch"]
-
-Vector = npt.NDArray[Any]
-Score = Callable[[Vector], float]
 
 #: What a line of progress tells of a pass.
 _SHOWN = ("loss", "objective", "gap", "updates", "inexact")
@@ -64,7 +67,7 @@ class Watch:
     def start(self, weights: Vector) -> None:
         """Take note of where learning begins: pass 0, which a dev set may find the best."""
         if self.score is not None:
-            self.best, self.best_score = weights.copy(), self.score(weights)
+            self.best, self.best_score = _copied(weights), self.score(weights)
             self._note({"run": self.run, "pass": 0, f"dev_{self.measure}": self.best_score})
 
     def __call__(self, record: dict[str, Any]) -> bool:
@@ -77,7 +80,7 @@ class Watch:
             reached = record["weights"]()
             noted[f"dev_{self.measure}"] = score = self.score(reached)
             if score > self.best_score:
-                self.best, self.best_score = reached.copy(), score
+                self.best, self.best_score = _copied(reached), score
                 self.best_pass = noted["pass"]
             waited = noted["pass"] - self.best_pass
             stop = stop or (bool(self.patience) and waited >= self.patience)
@@ -103,11 +106,21 @@ class Watch:
 
     def dump(self) -> dict[str, Any]:
         """Return what was seen so far."""
-        names = ("best", "best_score", "best_pass", "total", "earlier")
+        import numpy as np
+
+        names = ("best_score", "best_pass", "earlier")
+        best = None if self.best is None else np.asarray(self.best)
+        total = None if self.total is None else np.asarray(self.total)
         # The history goes on while this waits to be written.
-        return {"history": list(self.history), **{name: getattr(self, name) for name in names}}
+        seen = {"history": list(self.history), "best": best, "total": total}
+        return {**seen, **{name: getattr(self, name) for name in names}}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on with what another one had seen."""
         for name, value in state.items():
             setattr(self, name, value)
+
+
+def _copied(weights: Any) -> Any:
+    """Return weights that no later pass changes; a view of the core's is of a copy already."""
+    return weights if isinstance(weights, memoryview) else weights.copy()

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+    import numpy as np
+    import numpy.typing as npt
 
-from ..features.arrays import as_floats
+    Vector = npt.NDArray[np.float64]
 
 __all__ = ["check_sample_weight", "refuse_no_weight", "settled_class_weight"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
     """Return the weights as an array, or None; negative ones are refused by name."""
     if sample_weight is None:
         return None
+    import numpy as np
+
+    from ..features.arrays import as_floats
+
     weights = as_floats(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
@@ -35,7 +39,8 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
 
 def refuse_no_weight(weights: Vector | float | None) -> None:
     """Refuse weights of examples that are all 0, or their sum."""
-    if weights is not None and not np.any(weights):
+    total = weights if weights is None or isinstance(weights, (int, float)) else weights.any()
+    if total is not None and not total:
         raise ValueError(
             "every example has weight 0, so nothing can be learned; sample_weight must not be "
             "zero everywhere, nor class_weight for all labels of y"

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+    import numpy as np
+    import numpy.typing as npt
 
-from ..learners.base import Learner, Settings, Training
-from ..learners.cccp import CCCP, NOISE
-from ..learners.online import Online, OnlineState
-from ..learners.solvers import Solver
-from ..problem import Problem
+    from ..learners.base import Learner, Settings, Training
+    from ..learners.solvers import Solver
+    from ..problem import Problem
+
+    Vector = npt.NDArray[np.float64]
 
 __all__ = ["around", "fills_in", "random_start"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:
     """Tell whether unknown labels are filled in round by round, or left to the solver."""
-    if not problem.partial.any():
+    if not problem.has_unknown:
         return False
     needed = solver.needs_labels
     if latent == "direct" and needed:
@@ -35,7 +35,10 @@ def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:
 
 def around(learner: Learner, settings: Settings, rng: np.random.Generator, start: Any) -> Any:
     """Return the learner with CCCP around it, and the weights to begin at."""
+    from ..learners.cccp import CCCP
     from ..learners.dual_ascent import DualAscent
+    from ..learners.online import Online
+    from ..problem.online_state import OnlineState
 
     def resume(weights: Vector, last: Training | None) -> Any:
         if isinstance(learner, DualAscent):
@@ -57,6 +60,9 @@ def random_start(problem: Problem, rng: np.random.Generator, *, average: bool | 
     Zero may be a saddle point where labels are sets: hidden states that are alike stay so.
     ``average`` is that of an online learner, None for others.
     """
+    from ..learners.cccp import NOISE
+    from ..problem.online_state import OnlineState
+
     w = NOISE * problem.random_weights(rng)
     if average is None:
         return w

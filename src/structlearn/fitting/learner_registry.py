@@ -40,7 +40,7 @@ def _check_threads(name: str, value: Any) -> None:
 def _check_seed(name: str, value: Any) -> None:
     if isinstance(value, int) and value >= 0:
         return  # generators need NumPy
-    from ..learners.solvers import generator
+    from ..learners.orders import generator
 
     generator(value)
 

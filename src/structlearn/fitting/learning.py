@@ -10,22 +10,27 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
-from ..learners.online import Beam, OnlineState
-from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, find_solver, generator
-from ..problem import Problem
+from ..learners.online import Beam
+from ..learners.orders import generator
+from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, find_solver
 from ..threads import one_blas_thread
 from .example_weights import refuse_no_weight
 from .latent import around, fills_in, random_start
 from .learner_registry import LearningParameters
 
-__all__ = ["Kept", "learn", "warn_unless_converged"]
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Vector = npt.NDArray[np.float64]
+    from ..problem import Problem
+    from ..problem.online_state import OnlineState
+
+    Vector = npt.NDArray[np.float64]
+
+__all__ = ["Kept", "learn", "warn_unless_converged"]
 
 
 class Kept(NamedTuple):
@@ -82,7 +87,7 @@ def learn(
     """
     if problem.n_examples:  # there are none where a learner reads a stream
         refuse_no_weight(problem.total_weight)
-    partial = bool(problem.partial.any())
+    partial = problem.has_unknown
     settings = Settings(
         margin=float(parameters.margin),
         temperature=float(parameters.temperature),
@@ -137,6 +142,8 @@ def learn(
     if start is None and weights is not None and solver.from_weights:
         start = weights
         if solver.online:
+            from ..problem.online_state import OnlineState
+
             after = float(problem.n_examples) if before is None else before.steps
             start = OnlineState.at(weights, average=options.average, steps=after)
             if before is not None:
@@ -144,7 +151,7 @@ def learn(
     learner = solver.make(settings, options)
     if by_rounds:
         learner, start = around(learner, settings, generator(parameters.random_state), start)
-    elif start is None and problem.gold is not None and len(problem.gold.sets):
+    elif start is None and partial and problem.gold is not None and len(problem.gold.sets):
         average = options.average if solver.online else None
         start = random_start(problem, generator(parameters.random_state), average=average)
     shown = (type(parameters).__name__, int(settings.max_iter))

@@ -12,13 +12,17 @@ has the same bits wherever it is computed, and can be computed again after a wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any
 
 from ..exceptions import FileError
-from ..problem import Problem
 from .tree_sums import add, tree_sum
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from ..problem import Problem
 
 __all__ = ["NUMBERS", "LocalParts", "Parts", "alone"]
 

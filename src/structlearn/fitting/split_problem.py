@@ -27,10 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError
+from ..learners.orders import Orders
 from ..problem import Problem
 from ..problem.digest import problem_digest
+from ..problem.inexact import Inexact
 from ..problem.online_state import OnlineState
-from ..problem.python_inference import Inexact
 from .parts import NUMBERS, Parts
 
 __all__ = ["SplitProblem"]
@@ -62,7 +63,7 @@ class _Facts(NamedTuple):
             problem.n_examples,
             problem.n_weights,
             problem.total_weight,
-            bool(problem.partial.any()),
+            problem.has_unknown,
             problem.zero_one_cost,
             problem.soft_gold,
             problem.likelihood,
@@ -205,16 +206,16 @@ class SplitProblem(Problem):
 
     # -- online learners ------------------------------------------------------------------------
 
-    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+    def pass_order(self, orders: Orders, shuffle: bool) -> npt.NDArray[np.int64]:
         """Return the seed of the parts' own orders, or nothing for the given order.
 
         Of parts in turn: the order of all examples, part by part.
         """
         if not self.parts.in_turn:
-            return rng.integers(2**63, size=int(shuffle))
-        orders = [rng.permutation(n) if shuffle else np.arange(n) for n in self._sizes]
+            return orders.generator.integers(2**63, size=int(shuffle))
+        own = [np.asarray(orders.permutation(n) if shuffle else range(n)) for n in self._sizes]
         begins = np.cumsum([0, *self._sizes[:-1]])
-        placed = zip(orders, begins, strict=True)
+        placed = zip(own, begins, strict=True)
         return np.concatenate([order + begin for order, begin in placed]).astype(np.int64)
 
     def online_state(self, options: dict[str, Any], start: OnlineState | None = None) -> Any:
@@ -336,7 +337,7 @@ def _pass_of(
         return None
     behind, begin = np.zeros_like(state.behind), state.steps * share
     mine = replace(state, behind=behind, ahead=0.0, total=0.0, steps=begin)
-    order = problem.pass_order(np.random.default_rng(seed), len(seed) > 1)
+    order = problem.pass_order(Orders(np.random.default_rng(seed)), len(seed) > 1)
     mine, report = problem.online_pass(_scaled(options, share), mine, order)
     under, over = _inexact_since(problem, before)
     averaged = len(mine.behind) > 0

@@ -14,21 +14,25 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from .. import _core
 from ..learners.base import Training
 from ..meter import Meter, say
-from ..problem import Problem
 from ..threads import one_blas_thread
 from .dev_monitor import Watch
 from .learner_registry import effective_parameters, learner_parameters
 from .learning import learn, warn_unless_converged
 
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..problem import Problem
+
+    Vector = npt.NDArray[Any]
+
 __all__ = ["Learned", "learn_task"]
 
-Vector = npt.NDArray[Any]
-Score = Callable[[Vector], float]
+Score = Callable[[Any], float]
 
 
 @dataclass
@@ -108,13 +112,14 @@ def learn_task(
     n_runs = int(getattr(task, "n_models", None) or 1)
     callbacks = getattr(task, "callbacks", None)
     more = [callbacks] if callable(callbacks) else list(callbacks or [])
+    more = [_given_arrays(callback) for callback in more]
     path = getattr(task, "checkpoint", None)
     shown = _Shown(task, preset, n_runs) if getattr(task, "verbose", 0) else None
     asked = "max_iter" in (preset or {}) or getattr(task, "max_iter", None) is not None
     if problem.sharded and task.learner == "svm":
         # A task's own number of passes is that of Frank-Wolfe; cutting planes take more rounds.
         preset = {name: v for name, v in (preset or {}).items() if name != "max_iter"}
-    found = Learned(np.zeros(0), 0)
+    found = Learned(None, 0)  # type: ignore[arg-type]  # until the end
     total: Vector | None = None
 
     def learn_one(run: int, watch: Watch) -> Training:
@@ -162,19 +167,42 @@ def learn_task(
         if watch.best is None:
             found.objective, found.gap = training.objective, training.gap
         best = watch.best if watch.best is not None else training.weights
-        total = best.copy() if total is None else total + best
+        total = best if total is None else _sum(total, best)
         found.n_models = run
         if training.interrupted:
             break
     if total is None:
         raise KeyboardInterrupt
-    found.weights = total / total.dtype.type(found.n_models) if found.n_models > 1 else total
+    found.weights = total if found.n_models == 1 else _divided(total, found.n_models)
     if shown is not None:
         shown.close(found, measure if score is not None else None)
         if score is not None and found.n_models > 1:
             reached = f"dev {measure} {score(found.weights):.4f}"
             say(f"mean of {found.n_models} models, which is kept: {reached}")
     return found
+
+
+def _given_arrays(callback: Any) -> Any:
+    """Return a callback that gets weights as an array, whatever the learner has."""
+    import numpy as np
+
+    def told(record: dict[str, Any]) -> Any:
+        weights = record["weights"]
+        return callback({**record, "weights": lambda: np.asarray(weights())})
+
+    if hasattr(callback, "step"):
+        told.step = callback.step  # type: ignore[attr-defined]
+    return told
+
+
+def _sum(total: Any, weights: Any) -> Any:
+    return _core.added(total, weights) if isinstance(weights, memoryview) else total + weights
+
+
+def _divided(total: Any, by: int) -> Any:
+    return (
+        _core.divided(total, by) if isinstance(total, memoryview) else total / total.dtype.type(by)
+    )
 
 
 def _side_by_side(

@@ -8,10 +8,12 @@ rest is added where they meet. Floating-point sums have the same bits whatever t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import sys
 
-import numpy as np
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 __all__ = ["Node", "add", "cover", "halves", "n_bytes", "tree_sum"]
 
@@ -49,7 +51,7 @@ def add(first: Any, second: Any) -> Any:
         return tuple(add(a, b) for a, b in zip(first, second, strict=True))
     if type(first) is dict:
         return {key: add(value, second[key]) for key, value in first.items()}
-    if isinstance(first, np.ndarray) and first.flags.writeable and first.ndim:
+    if _is_array(first) and first.flags.writeable and first.ndim:
         first += second
         return first
     return first + second
@@ -72,8 +74,14 @@ def tree_sum(node: Node, value: Callable[[Node], Any]) -> Any:
 
 def n_bytes(result: Any) -> int:
     """Return the bytes of the arrays of a result."""
-    if isinstance(result, np.ndarray):
-        return result.nbytes
+    if _is_array(result):
+        return int(result.nbytes)
     if isinstance(result, dict):
         return sum(map(n_bytes, result.values()))
     return sum(map(n_bytes, result)) if isinstance(result, (tuple, list)) else 0
+
+
+def _is_array(value: Any) -> bool:
+    """Tell whether a value is an array: without NumPy there is none."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)

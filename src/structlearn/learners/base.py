@@ -9,12 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from ..exceptions import InexactInferenceWarning
 from ..meter import Meter
-from ..problem import Problem
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..problem import Problem
+
+    Vector = npt.NDArray[np.float64]
 
 __all__ = [
     "Learner",
@@ -25,7 +30,6 @@ __all__ = [
     "warn_of_inexact_inference",
 ]
 
-Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
 Snapshot = Callable[[], dict[str, Any] | None]
 

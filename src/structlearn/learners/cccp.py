@@ -88,7 +88,7 @@ class CCCP:
         n_jobs: int | None = None,
     ) -> Training:
         """Learn, from ``start``, weights; with every label known it is the learner's own run."""
-        if not problem.partial.any():
+        if not problem.has_unknown:
             near = None if start is None else self.resume(start, None)
             return self.learner.run(problem, start=near, progress=progress, n_jobs=n_jobs)
         found = Training(np.zeros(problem.n_weights), converged=False)

@@ -36,21 +36,25 @@ regularization of weight vectors.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ..exceptions import CapabilityError
-from ..problem import Problem, WeightCone
-from ..problem.online_state import OnlineState
 from .base import Progress, Settings, Snapshot, Training, check_finite
-from .projected import gap_in_cone
+from .orders import Orders
 
-__all__ = ["Beam", "Online", "OnlineState"]
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Vector = npt.NDArray[np.float64]
+    from ..problem import Problem, WeightCone
+    from ..problem.online_state import OnlineState
+
+    Vector = npt.NDArray[np.float64]
+
+__all__ = ["Beam", "Online"]
 
 #: Steps that are taken after a mistake only: a pass without one would repeat itself for ever.
 _MISTAKE_DRIVEN = ("unit", "passive-aggressive", "passive-aggressive squared", "arow")
@@ -83,8 +87,8 @@ class Online:
         Return the average of the weights over all steps.
     shuffle : bool
         A new order for each pass.
-    random_state : numpy Generator
-        Makes the orders.
+    random_state : int, Generator, RandomState or None
+        For the orders.
     rate : float
         η of AdaGrad, ρ of AROW; no other step has one.
     delta : float
@@ -105,7 +109,7 @@ class Online:
         step: str,
         average: bool,
         shuffle: bool,
-        random_state: np.random.Generator,
+        random_state: Any,
         rate: float = 1.0,
         delta: float = 1.0,
         least: float = 0.0,
@@ -116,7 +120,7 @@ class Online:
         self.step = step
         self.average = average
         self.shuffle = shuffle
-        self.rng = random_state
+        self.rng = Orders(random_state)
         self.rate = rate
         self.delta = delta
         self.least = least
@@ -129,7 +133,7 @@ class Online:
         s = self.settings
         proven = s.temperature > 0 or self.step == "decaying"
         exact = s.convex and not s.l1 and self.beam is None
-        return bool(exact and proven and np.isfinite(s.C))
+        return bool(exact and proven and math.isfinite(s.C))
 
     def run(
         self,
@@ -159,7 +163,7 @@ class Online:
         state = problem.online_state(options, start)
         certificate = _Certificate(self.settings, problem, state)
         best: Training | None = None
-        training = Training(np.zeros(0))
+        training = Training(None)  # type: ignore[arg-type]  # until the end
         calls = 0
         if saved is not None:
             certificate.load(saved["certificate"])
@@ -222,7 +226,7 @@ class Online:
                     state.skip((self.settings.max_iter - epoch) * n)
                     break
             ended_early = training.stopped or not self.certifies
-            minimises = self.step not in _MISTAKE_DRIVEN and np.isfinite(self.settings.C)
+            minimises = self.step not in _MISTAKE_DRIVEN and math.isfinite(self.settings.C)
             if minimises and ended_early and not training.interrupted:
                 best = certificate.at(self._chosen(state, problem.cone), n_jobs)
         except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
@@ -235,7 +239,7 @@ class Online:
             training.converged = self._good_enough(best) or not self.certifies
         # The constant step hovers for ever, and mistakes come to no end: passes are all there is.
         # Without a regulariser the best weights may be infinite: there is nothing to come close to.
-        minimises = self.step in ("decaying", "adagrad") and np.isfinite(self.settings.C)
+        minimises = self.step in ("decaying", "adagrad") and math.isfinite(self.settings.C)
         if minimises and not self.certifies:
             change = _last_change(training.history)
             training.converged = change <= self.settings.tol
@@ -276,14 +280,18 @@ class Online:
 
         Not for AdaGrad, whose regulariser reaches all weights at the end of a pass.
         """
+        import numpy as np
+
         options = self._options()
         total: dict[str, float] = {}
         for i in order:
-            before = state.last
+            before = np.asarray(state.last)
             state, report = problem.online_pass(options, state, np.array([i]))
             for k, v in report.items():
                 total[k] = v if k == "complete" else total.get(k, 0) + v
-            progress.tell(example=int(i), before=before, after=state.last, loss=report["loss"])
+            progress.tell(
+                example=int(i), before=before, after=np.asarray(state.last), loss=report["loss"]
+            )
             if not report["complete"]:
                 break
         return state, total
@@ -302,7 +310,7 @@ class _Certificate:
         self.problem = problem
         self.origin = start.last if start.steps else None
         self.begin, self.cost = start.steps, start.cost
-        self.dual = -np.inf
+        self.dual = -math.inf
 
     def dump(self) -> dict[str, Any]:
         """Return what is known so far."""
@@ -339,9 +347,11 @@ class _Certificate:
         )
         objective = 0.5 * float(w @ w) + s.C * loss
         if gradient is not None:
+            from .projected import gap_in_cone
+
             bound = gap_in_cone(w, w + s.C * gradient, self.problem.cone)
             self.dual = max(0.0, self.dual, objective - bound)
-        gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
+        gap = None if self.dual == -math.inf else max(0.0, objective - self.dual)
         return Training(w, objective=objective, gap=gap)
 
 
@@ -351,7 +361,7 @@ def _last_change(history: list[dict[str, Any]]) -> float:
     The only sign of an end where nothing is proven.
     """
     if len(history) < 2:
-        return 0.0 if history and history[-1]["loss"] == 0.0 else np.inf
+        return 0.0 if history and history[-1]["loss"] == 0.0 else math.inf
     before, loss = history[-2]["loss"], history[-1]["loss"]
     return abs(before - loss) / abs(loss) if loss else float(before != loss)
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from ..problem import Problem
 from .base import Learner, OwnLearner, Progress, Settings, Training
 from .online import Beam, Online
+from .orders import generator
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..problem import Problem
 
 __all__ = [
     "SOLVERS",
@@ -20,7 +24,6 @@ __all__ = [
     "best_solver",
     "check_solver",
     "find_solver",
-    "generator",
 ]
 
 
@@ -114,7 +117,7 @@ def _online(settings: Settings, options: Options, step: str) -> Learner:
         step=step,
         average=options.average,
         shuffle=options.shuffle,
-        random_state=generator(options.random_state),
+        random_state=options.random_state,
         rate=options.rate,
         delta=options.delta,
         least=options.least,
@@ -219,6 +222,8 @@ class _Bound:
         found = self.learner.run(problem, self.settings, progress, start=start, n_jobs=n_jobs)
         if not isinstance(found, Training):
             raise TypeError(f"{name}.run must return a Training, got {type(found).__name__}")
+        import numpy as np
+
         found.weights = np.asarray(found.weights, dtype=np.float64)
         if found.weights.shape != (problem.n_weights,) or not np.isfinite(found.weights).all():
             raise ValueError(
@@ -301,15 +306,3 @@ def check_solver(name: str, solver: Solver, problem: Problem) -> None:
             f"solver={name!r} needs exact sums over outputs, not likelihood="
             f"{problem.likelihood!r}; those that do not: {able}"
         )
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Return the generator that a ``random_state`` stands for."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"random_state must be None, an int >= 0 or a generator, got {random_state!r}"
-        ) from None

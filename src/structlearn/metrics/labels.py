@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..printing import joined_lines
-from .confusion import confusion
+from .confusions import confusion
 from .pairs import Sentences
 from .scores import Averages, Scores
 

@@ -24,9 +24,9 @@ from ..learners.cutting_planes import Round
 from ..learners.dual_ascent import AscentState
 from ..learners.hinge_dual import DualState
 from ..learners.joint_constraints import JointConstraints
-from ..learners.online import OnlineState
 from ..learners.sag import SAGState
 from ..losses.costs import Hamming, LabelCost, ZeroOne
+from ..problem.online_state import OnlineState
 from ..structures.base import Structure
 from ..structures.chains.automata import automata_row, read_row
 from ..structures.chains.chain import Chain

@@ -25,9 +25,10 @@ from .approximate_inference import LIKELIHOODS
 from .cost_parts import cost_parts
 from .gold import GoldOutputs
 from .gold_parts import gold_parts, refuse_forbidden
+from .inexact import Inexact
 from .parts import PartVector, Shaped
 from .problem import Problem
-from .python_inference import Inexact, PythonInference
+from .python_inference import PythonInference
 from .reader import OutputReader
 
 __all__ = ["ArrayProblem"]

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
 from .. import _core
 from ..exceptions import CapabilityError
-from ..scoring.cone import WeightCone
 from ..threads import n_threads
-from .gold import GoldOutputs
-from .online_state import WITH_SQUARES, OnlineState
-from .parts import PartVector
-from .python_inference import Inexact
+from .inexact import Inexact
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..scoring.cone import WeightCone
+    from .gold import GoldOutputs
+    from .online_state import OnlineState
+    from .parts import PartVector
+
+    Vector = npt.NDArray[np.float64]
 
 __all__ = ["Problem", "n_threads"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Of ``Problem.probes``.
 _PROBES = 8
@@ -71,13 +74,13 @@ class Problem:
         sample_weight: Vector | None = None,
         cone: WeightCone | None = None,
         likelihood: str = "exact",
-        dtype: npt.DTypeLike = np.float64,
+        dtype: npt.DTypeLike = "float64",
     ) -> None:
         self._native = native
         self.sample_weight = sample_weight
         self.cone = cone
         self.likelihood = likelihood
-        self.dtype = np.dtype(dtype)
+        self._dtype = dtype
 
     # -- sizes ----------------------------------------------------------------------------------
 
@@ -85,6 +88,13 @@ class Problem:
     def native(self) -> Any:
         """What the loops of the core take: pass it on, and look at nothing in it."""
         return self._native
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of the weights of online learners."""
+        import numpy as np
+
+        return np.dtype(self._dtype)
 
     @property
     def n_examples(self) -> int:
@@ -122,10 +132,17 @@ class Problem:
     @property
     def partial(self) -> npt.NDArray[np.bool_]:
         """Which examples have unknown labels."""
+        import numpy as np
+
         gold = self.gold
         if gold is None:
             return np.zeros(self.n_examples, dtype=np.bool_)
         return gold.partial
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether any example has unknown labels."""
+        return bool(self.partial.any())
 
     @property
     def gold(self) -> GoldOutputs | None:
@@ -171,6 +188,8 @@ class Problem:
 
         One pass in which inference gives bounds as well; ∞ where the structure has none.
         """
+        import numpy as np
+
         w = np.ascontiguousarray(w, dtype=np.float64)
         return float(self.native.shortfall(w, float(margin), n_threads(n_jobs)))
 
@@ -183,6 +202,8 @@ class Problem:
         self, i: int, w: Vector, margin: float, temperature: float
     ) -> tuple[float, PartVector]:
         """Return infer(θ + γc, ε) of example i: its value (without c₀) and p."""
+        from .parts import PartVector
+
         value, (index, p) = self.native.infer(i, w, float(margin), float(temperature))
         return value, PartVector(index, p)
 
@@ -192,6 +213,8 @@ class Problem:
 
     def dot(self, theta: Vector, v: PartVector) -> float:
         """Return ⟨θ, v⟩ for flat scores θ, with 0 · −∞ = 0."""
+        import numpy as np
+
         picked = theta if v.index is None else theta[v.index]
         used = v.value != 0
         return float(np.dot(picked[used], v.value[used]))
@@ -203,6 +226,8 @@ class Problem:
     @property
     def total_weight(self) -> float:
         """The sum of the weights of all examples."""
+        import numpy as np
+
         return self.weighted_sum(np.ones(self.n_examples))
 
     def weighted_sum(self, values: Vector) -> float:
@@ -217,6 +242,8 @@ class Problem:
         self, i: int, w: Vector, margin: float, temperature: float
     ) -> tuple[float, PartVector]:
         """Return the loss of example i (its weight not multiplied in) and p − p_clamp."""
+        from .parts import PartVector
+
         value, (index, r) = self.native.loss(i, w, float(margin), float(temperature))
         return value, PartVector(index, r)
 
@@ -240,6 +267,8 @@ class Problem:
             Where to write the gradient, instead of new memory.
         """
         if gradient and out is None:
+            import numpy as np
+
             out = np.empty(self.n_weights)
         value, _ = self._total(w, margin, temperature, out if gradient else None, n_jobs)
         return value, out if gradient else None
@@ -266,10 +295,18 @@ class Problem:
         squares, counts, places = _core.feature_squares(self.native)
         return squares, counts, places
 
-    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
-        """Return the order of the examples in one pass of an online learner."""
+    def pass_order(self, orders: Any, shuffle: bool) -> Any:
+        """Return the order of the examples in one pass of an online learner.
+
+        Parameters
+        ----------
+        orders : Orders
+            Random ones (:class:`structlearn.learners.orders.Orders`).
+        """
+        import numpy as np
+
         n = self.n_examples
-        return (rng.permutation(n) if shuffle else np.arange(n)).astype(np.int64)
+        return np.asarray(orders.permutation(n) if shuffle else range(n), dtype=np.int64)
 
     def online_state(self, options: dict[str, Any], start: OnlineState | None = None) -> Any:
         """Return what passes with these options work on; learners read weights from it.
@@ -284,6 +321,10 @@ class Problem:
         start : OnlineState, optional
             Where to begin, instead of at zero; it is not changed.
         """
+        import numpy as np
+
+        from .online_state import WITH_SQUARES, OnlineState
+
         if start is None:
             average = bool(options["average"])
             state = OnlineState.zero(self.n_weights, average=average, dtype=self.dtype)
@@ -296,7 +337,7 @@ class Problem:
         return state
 
     def online_pass(
-        self, options: dict[str, Any], state: Any, order: npt.NDArray[np.int64]
+        self, options: dict[str, Any], state: Any, order: Any
     ) -> tuple[Any, dict[str, float]]:
         """Make one pass of an online learner over the examples.
 
@@ -330,6 +371,8 @@ class Problem:
     def _total(
         self, w: Vector, margin: float, temperature: float, out: Vector | None, n_jobs: int | None
     ) -> tuple[float, float]:
+        import numpy as np
+
         value, complete, cost = self.native.total(
             np.ascontiguousarray(w, dtype=np.float64),
             float(margin),
@@ -352,6 +395,8 @@ class Problem:
         n_jobs: int | None = None,
     ) -> tuple[float, Vector]:
         """Return ½‖w‖² + l1·‖w‖₁ + C·Σ loss and the gradient of its smooth part (without l1)."""
+        import numpy as np
+
         value, gradient = self.total_loss(w, margin, temperature, n_jobs=n_jobs)
         assert gradient is not None
         total = 0.5 * float(w @ w) + C * value + (l1 * float(np.abs(w).sum()) if l1 else 0.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,30 +15,15 @@ from ..structures.base import Structure
 from ..structures.batches import named_example
 from ..structures.beam import BeamSearch, find_violation
 from ..structures.parts import Parts, flatten, unflatten_values
+from .inexact import Inexact
 from .parts import Shaped
 
 if TYPE_CHECKING:
     from .array_problem import ArrayProblem
 
-__all__ = ["Inexact", "PythonInference"]
+__all__ = ["PythonInference"]
 
 Vector = npt.NDArray[np.float64]
-
-
-@dataclass
-class Inexact:
-    """How many calls of inference did not find a best output.
-
-    Attributes
-    ----------
-    under : int
-        The output scores no more than the best one, and may score less (greedy or local search).
-    over : int
-        What was found scores at least as much as every output without being one (a relaxation).
-    """
-
-    under: int = 0
-    over: int = 0
 
 
 class PythonInference:

@@ -291,21 +291,8 @@ def filled_rows(row_ptr: Any, column: Any, n_outcomes: int) -> tuple[Any, Any, A
 
     Such rows are added as vectors, which is faster from about a quarter of the outcomes on.
     """
-    counts = np.diff(row_ptr)
-    full = (counts >= max(4, n_outcomes // 4)) & (counts < n_outcomes)
-    if not full.any():
+    filled = _core.filled_rows(row_ptr, column, n_outcomes)
+    if filled is None:
         return row_ptr, column, None
-    begin = np.zeros(len(row_ptr), np.uint32)  # 32 bits: these are the largest arrays of a reading
-    sizes = np.where(full, n_outcomes, counts)
-    np.cumsum(sizes, out=begin[1:])
-    within = np.arange(begin[-1], dtype=np.uint32)
-    within -= np.repeat(begin[:-1], sizes)
-    # Where the entries that there are go to: in full rows to the place of their outcome.
-    place = np.repeat(begin[:-1], counts)
-    at = np.repeat(full, counts)
-    place += np.where(at, column, np.arange(len(column), dtype=np.uint32))
-    place -= np.where(at, np.uint32(0), np.repeat(row_ptr[:-1], counts))
-    within[place] = column
-    real = np.zeros(len(within), np.uint8)
-    real[place] = 1
+    begin, within, real = map(np.asarray, filled)
     return begin, within, real

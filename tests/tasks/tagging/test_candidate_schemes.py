@@ -18,9 +18,10 @@ from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.candidates import CandidateProblem, CandidateWeights, Chosen
 from structlearn.tasks.tagging.first_pass import FirstPass, forbidden_bits
-from structlearn.tasks.tagging.problem import TokenProblem
+from structlearn.tasks.tagging.label_layout import seen_labels
 from structlearn.tasks.tagging.token_fitting import TokenFitting
-from structlearn.tasks.tagging.weights import TokenWeights, seen_labels
+from structlearn.tasks.tagging.token_problem import TokenProblem
+from structlearn.tasks.tagging.weights import TokenWeights
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates
@@ -71,13 +72,13 @@ def problems(scheme, text, width, order=1):
     made = Tagger(templates(text), scheme=scheme, order=order, n_models=1, candidates=0)
     corpus = read_source(entities(25, 3, 3), None)
     run = TokenFitting(made._plain(), corpus)
-    every, arrays = run.problem(), run.inventory.rows(corpus)
+    every, rows = run.problem().whole, run.inventory.rows(corpus)
     seen, bits = seen_labels(run.inventory.vocabulary), forbidden_bits(run.forbid(), run.labels)
     alone, width = TokenWeights(run.inventory, 0, {}, seen), min(width, len(run.labels))
-    tokens = TokenProblem(alone, arrays)
+    tokens = TokenProblem(alone, rows)
     first = FirstPass(tokens, alone, bits, 0, 1)
     weights = CandidateWeights(run.inventory, first, seen, order, width)
-    chosen = Chosen(tokens, first.best(tokens, width), arrays)
+    chosen = Chosen(tokens, first.best(tokens, width), tokens.arrays)
     weights.find_windows(parts.alone(chosen))
     return CandidateProblem(chosen, weights), every, chosen.candidates.astype(int)
 
@@ -182,7 +183,7 @@ class Single:
         for i in range(self.problem.n_examples):
             if 0 < first[i + 1] - first[i] < 5:
                 at = slice(first[i], first[i + 1])
-                yield self.problem.scores(i, w)["label"], rows[at].tolist(), gold[at]
+                yield self.problem.whole.scores(i, w)["label"], rows[at].tolist(), gold[at]
 
     def allows(self, y) -> bool:
         ends = self.table[self.n, y[0]] or self.table[self.n + 1, y[-1]]

@@ -69,7 +69,7 @@ def test_the_operator_is_the_transpose_of_the_scores(order, fill):
 @pytest.mark.parametrize("order", [1, 2])
 def test_scores_are_those_of_all_labels_at_the_candidates(order):
     """The same weights over all labels, where what has no weight here has weight 0."""
-    found, every = problem(4, order), problem(0, order)
+    found, every = problem(4, order), problem(0, order).whole
     n, w = found.weights.n_labels, np.random.default_rng(0).normal(size=found.n_weights)
     blocks = every.layout.present()
     dense = {name: np.zeros((*b.outcomes, b.n_features)) for name, b in blocks.items()}
@@ -115,7 +115,7 @@ def test_threads_choose_the_same_candidates():
     gold, free = every.gold_numbers, np.zeros(0, dtype=np.uint8)
     chosen = [_core.best_candidates(every.native, w, 5, gold, free, n) for n in (1, 3)]
     np.testing.assert_array_equal(*chosen)
-    scores = np.concatenate([every.scores(i, w)["label"] for i in range(every.n_examples)])
+    scores = np.concatenate([every.whole.scores(i, w)["label"] for i in range(every.n_examples)])
     best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
     for mine, theirs, k in zip(chosen[0].reshape(-1, 5), best, gold, strict=True):
         wanted = theirs if k in theirs else [*theirs[:4], k]
@@ -163,7 +163,7 @@ def test_pairs_seen_with_many_labels(min_count):
     run = TokenFitting(made._plain(), corpus)
     inventory = run.inventory
     inventory.freeze(inventory.count(corpus, _core.TokenRows()), min_count, 0)
-    arrays, vocabulary = inventory.rows(corpus), inventory.vocabulary
+    arrays, vocabulary = inventory.rows(corpus).arrays(), inventory.vocabulary
     seen = [set() for _ in range(vocabulary.size)]
     for t, label in enumerate(arrays["label"]):
         for f in arrays["feature"][arrays["begin"][t] : arrays["begin"][t + 1]]:

@@ -1,6 +1,8 @@
 """The native perceptron of taggers is the perceptron of the estimators, weight by weight."""
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -10,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuredPerceptron
+from structlearn.cli import run
 from structlearn.fitting.dev_monitor import Watch
 from structlearn.metrics import legal_transitions, to_iobes
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.problem import TokenProblem
+from structlearn.tasks.tagging.token_problem import TokenProblem
 from structlearn.text import FeatureTemplates, read_corpus
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
@@ -178,6 +181,34 @@ def test_whole_numbers_are_the_general_way(options, scheme, monkeypatch):
     assert same_model(fast.model_, general.model_)
 
 
+@pytest.mark.parametrize(
+    "options", [[], ["--scheme", "iobes"], ["--dev", "--n-models", "3"], ["--hash-bits", "10"]]
+)
+def test_nothing_of_it_needs_numpy(options, tmp_path):
+    """The file is the same, bit by bit, where NumPy is not there."""
+    train, features = tmp_path / "train.txt", tmp_path / "features.txt"
+    train.write_text(column_text(chunked(40)))
+    features.write_text(TEMPLATES)
+    if "--dev" in options:
+        options = ["--dev", str(train), *options[1:]]
+    command = ["train", "tagger", str(train), "--features", str(features), "--max-iter", "3"]
+    command += [*options, "--quiet", "--model"]
+    program = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from structlearn.cli import run\n"
+        "sys.exit(run(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command, str(tmp_path / "without")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert run([*command, str(tmp_path / "with")]) == 0
+    assert (tmp_path / "without").read_bytes() == (tmp_path / "with").read_bytes()
+
+
 def test_from_a_file_a_corpus_and_lists(tmp_path):
     sentences = tagged(40)
     path = tmp_path / "train.txt"
@@ -187,6 +218,22 @@ def test_from_a_file_a_corpus_and_lists(tmp_path):
         for source in (sentences, path, str(path), read_corpus(path))
     ]
     assert all(same_model(models[0], model) for model in models[1:])
+
+
+@pytest.mark.parametrize("n_labels", [15, 16, 17, 33, 49, 64, 65, 130])
+def test_any_number_of_labels(n_labels, monkeypatch):
+    """Rows of weights are added in vectors: every number of these, and of labels over them."""
+    rng = np.random.default_rng(n_labels)
+    sentences = [
+        [(f"w{rng.integers(9)}", f"l{k}") for k in rng.integers(n_labels, size=n)]
+        for n in rng.integers(1, 9, size=60)
+    ]
+    options = {"max_iter": 3, "all_possible_states": 2, "candidates": 0}
+    fast = Tagger(templates(), **options).fit(sentences)
+    monkeypatch.setattr(TokenProblem, "suits_integers", False)
+    general = Tagger(templates(), **options).fit(sentences)
+    assert [r["loss"] for r in fast.history_] == [r["loss"] for r in general.history_]
+    assert same_model(fast.model_, general.model_)
 
 
 def test_mean_of_several_runs():

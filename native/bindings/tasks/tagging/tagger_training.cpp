@@ -15,6 +15,7 @@
 #include "tasks/tagging/integer_perceptron.hpp"
 #include "tasks/tagging/rounded_weights.hpp"
 #include "tasks/tagging/weight_table.hpp"
+#include "text/feature_names.hpp"
 #include "text/vocabulary.hpp"
 
 namespace structlearn::python {
@@ -35,67 +36,22 @@ nb::tuple as_tuple(const WeightArrays& a) {
                         to_bytes(a.kept));
 }
 
-// The rows as arrays, which they are moved to.
-nb::dict array_dict(TokenRows& rows) {
-  TokenRows taken;
-  std::swap(rows, taken);
+// Arrays over the rows, which stay as long as these.
+nb::dict array_dict(nb::handle self) {
+  TokenRows& rows = nb::cast<TokenRows&>(self);
   nb::dict d;
-  d["sentence"] = to_numpy(std::move(taken.sentence));
-  d["begin"] = to_numpy(std::move(taken.begin));
-  d["feature"] = to_numpy(std::move(taken.feature));
-  d["value"] = to_numpy(std::move(taken.value));
-  d["label"] = to_numpy(std::move(taken.label));
-  d["pair_sentence"] = to_numpy(std::move(taken.pair_sentence));
-  d["pair_begin"] = to_numpy(std::move(taken.pair_begin));
-  d["pair_feature"] = to_numpy(std::move(taken.pair_feature));
+  const auto add = [&]<class T>(const char* name, std::vector<T>& values) {
+    d[name] = nb::ndarray<nb::numpy, T, nb::ndim<1>>(values.data(), {values.size()}, self);
+  };
+  add("sentence", rows.sentence);
+  add("begin", rows.begin);
+  add("feature", rows.feature);
+  add("value", rows.value);
+  add("label", rows.label);
+  add("pair_sentence", rows.pair_sentence);
+  add("pair_begin", rows.pair_begin);
+  add("pair_feature", rows.pair_feature);
   return d;
-}
-
-// The names of features in the order of their keys: text, and where each ends. Those first seen
-// outside the `sentences` that the extractor has, from number `first` on, get none.
-nb::tuple feature_names(const Vocabulary& vocabulary, Extractor& extractor, bool pairs,
-                        nb::handle kept, std::size_t first, std::size_t sentences) {
-  const Bytes bytes(kept);
-  const FeatureIndex& index = pairs ? vocabulary.pair_index() : vocabulary.index();
-  const auto& sightings = pairs ? vocabulary.pair_sightings() : vocabulary.sightings();
-  const std::vector<std::uint64_t> keys = index.keys();
-  const auto wanted = bytes.as<std::uint32_t>("kept");
-  std::vector<std::uint32_t> order(wanted.begin(), wanted.end());
-  for (const std::uint32_t f : order) {
-    if (f >= sightings.size()) throw std::invalid_argument("no such feature");
-  }
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
-  // Names are made sentence by sentence and can be larger than all weights together: some at a
-  // time, so that they are not in memory twice.
-  constexpr std::size_t kAtATime = std::size_t{1} << 18;
-  std::vector<std::uint8_t> text;
-  std::vector<std::uint32_t> end;
-  std::vector<std::pair<std::uint64_t, std::string>> found;
-  for (std::size_t from = 0; from < order.size(); from += kAtATime) {
-    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto stop = begin + static_cast<std::ptrdiff_t>(std::min(kAtATime, order.size() - from));
-    std::sort(begin, stop);
-    found.clear();
-    for (auto f = begin; f != stop; ++f) {
-      const Sighting& s = sightings[*f];
-      const bool here = s.sentence >= first && s.sentence - first < sentences;
-      found.emplace_back(keys[*f], here ? extractor.name(s.sentence - first, s.position, s.origin,
-                                                         keys[*f], s.length)
-                                        : std::string());
-    }
-    std::sort(found.begin(), found.end());
-    std::size_t size = 0;
-    for (const auto& named : found) size += named.second.size();
-    // All that is to come is about as long.
-    if (from == 0) text.reserve(size + size * order.size() / found.size());
-    for (const auto& named : found) {
-      text.insert(text.end(), named.second.begin(), named.second.end());
-      end.push_back(static_cast<std::uint32_t>(text.size()));
-    }
-  }
-  if (text.size() > 0xFFFFFFFFu) throw std::length_error("names of more than 4 GB: names=False");
-  return nb::make_tuple(to_numpy(std::move(text)), to_bytes(end));
 }
 
 // -- models -------------------------------------------------------------------------------------
@@ -103,7 +59,14 @@ nb::tuple feature_names(const Vocabulary& vocabulary, Extractor& extractor, bool
 }  // namespace
 
 void bind_tagger_training(nb::module_& m) {
-  nb::class_<TokenRows>(m, "TokenRows").def(nb::init<>()).def("arrays", &array_dict);
+  nb::class_<TokenRows>(m, "TokenRows")
+      .def(nb::init<>())
+      .def("arrays", [](nb::object self) { return array_dict(self); })
+      .def_prop_ro("n_sentences", [](const TokenRows& r) { return r.sentence.size() - 1; })
+      .def_prop_ro("has_values", [](const TokenRows& r) { return !r.value.empty(); })
+      .def_prop_ro("has_unknown", [](const TokenRows& r) {
+        return std::any_of(r.label.begin(), r.label.end(), [](std::int32_t k) { return k < 0; });
+      });
 
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(
@@ -206,8 +169,18 @@ void bind_tagger_training(nb::module_& m) {
       .def("pair_keys", [](const Vocabulary& v) { return to_bytes(v.pair_index().keys()); })
       .def("row_ptr", [](const Vocabulary& v) { return to_bytes(v.row_ptr()); })
       .def("column", [](const Vocabulary& v) { return to_bytes(v.column()); })
-      .def("names", &feature_names, nb::arg("extractor"), nb::arg("pairs"), nb::arg("kept"),
-           nb::arg("first"), nb::arg("sentences"));
+      .def(
+          "names",
+          [](const Vocabulary& v, Extractor& e, bool pairs, nb::handle kept, std::size_t first,
+             std::size_t sentences) {
+            const Bytes wanted(kept);
+            FeatureNames names =
+                feature_names(v, e, pairs, wanted.as<std::uint32_t>("kept"), first, sentences);
+            return nb::make_tuple(to_view(std::move(names.key)), to_view(std::move(names.text)),
+                                  to_view(std::move(names.end)));
+          },
+          nb::arg("extractor"), nb::arg("pairs"), nb::arg("kept"), nb::arg("first"),
+          nb::arg("sentences"));
 
   nb::class_<IntegerPerceptron::Batch>(m, "IntegerBatch")
       .def_prop_ro("n_sentences",
@@ -244,24 +217,27 @@ void bind_tagger_training(nb::module_& m) {
           nb::arg("start_mask"), nb::arg("end_mask"), nb::arg("transition_mask"))
       .def(
           "read",
-          [](const PyPerceptron& self, Input<std::int64_t, nb::ndim<1>> sentence,
-             Input<std::int64_t, nb::ndim<1>> begin, Input<std::int32_t, nb::ndim<1>> feature,
-             Input<std::int32_t, nb::ndim<1>> gold) {
+          [](const PyPerceptron& self, const TokenRows& rows) {
+            const std::size_t features = self.learner->features();
+            for (const std::int32_t f : rows.feature) {
+              if (f < 0 || static_cast<std::size_t>(f) >= features) {
+                throw std::invalid_argument("a feature without weights");
+              }
+            }
+            for (const std::int32_t k : rows.label) {
+              if (k < 0) throw std::invalid_argument("a token without a label");
+            }
             auto batch = std::make_unique<IntegerPerceptron::Batch>();
             nb::gil_scoped_release release;
-            self.learner->read({{sentence.data(), sentence.size()},
-                                {begin.data(), begin.size()},
-                                {feature.data(), feature.size()},
-                                {gold.data(), gold.size()}},
-                               *batch);
+            self.learner->read({rows.sentence, rows.begin, rows.feature, rows.label}, *batch);
             return batch;
           },
-          nb::arg("sentence"), nb::arg("begin"), nb::arg("feature"), nb::arg("gold"))
+          nb::arg("rows"))
       .def(
           "epoch",
-          [](PyPerceptron& self, const IntegerPerceptron::Batch& batch,
-             Input<std::int64_t, nb::ndim<1>> order) {
-            const std::span<const std::int64_t> numbers(order.data(), order.size());
+          [](PyPerceptron& self, const IntegerPerceptron::Batch& batch, nb::handle order) {
+            const Bytes bytes(order);
+            const auto numbers = bytes.as<std::int64_t>("order");
             for (const std::int64_t i : numbers) {
               if (i < 0 || static_cast<std::size_t>(i) + 1 >= batch.sentence.size()) {
                 throw std::invalid_argument("the order names a sentence that does not exist");
@@ -286,7 +262,7 @@ void bind_tagger_training(nb::module_& m) {
           [](const PyPerceptron& self, bool average) {
             std::vector<double> w(self.learner->weights());
             average ? self.learner->mean(w) : self.learner->last(w);
-            return to_numpy(std::move(w));
+            return to_view(std::move(w));
           },
           nb::arg("average"))
       .def_prop_ro("steps", [](const PyPerceptron& self) { return self.learner->steps(); })

@@ -107,7 +107,7 @@ inline void test_integer_perceptron() {
   Draw draw(9);
   for (int trial = 0; trial < 60; ++trial) {
     context = "integer perceptron " + std::to_string(trial);
-    const std::size_t K = trial % 3 == 0 ? 9 + draw.below(30) : 1 + draw.below(9);
+    const std::size_t K = trial % 3 == 0 ? 9 + draw.below(140) : 1 + draw.below(9);
     const std::size_t features = 1 + draw.below(12);
     const bool boundaries = draw.chance(0.7), masked = draw.chance(0.5);
     PlainPerceptron plain{K, features, {}, {}, {}, {}};
@@ -183,6 +183,21 @@ inline void test_integer_perceptron() {
     }
     IntegerPerceptron::Batch batch;
     learner->read({sentence, begin, feature, gold}, batch);
+    if (trial % 3 == 1) {  // weights about as large as 16 bits hold, for one of them or for sums
+      const std::size_t sums = draw.chance(0.3) ? 1 : std::max<std::size_t>(1, batch.most_full);
+      const std::int32_t large = 32767 / static_cast<int>(sums) * (draw.chance(0.5) ? 1 : -1);
+      std::vector<std::int32_t> v(learner->weights());
+      std::size_t at = 0;
+      for (std::size_t f = 0; f < features; ++f) {
+        for (std::uint32_t q = row_ptr[f]; q < row_ptr[f + 1]; ++q, ++at) {
+          if (!plain.observed[f][column[q]]) continue;
+          v[at] = large;
+          plain.at(plain.w, f, column[q]) = large;
+        }
+      }
+      const std::vector<std::int64_t> behind(v.size(), 0);
+      learner->load(v, behind, 0);
+    }
     Interrupt interrupt;
     for (int epoch = 0; epoch < 4; ++epoch) {
       std::vector<std::int64_t> order;

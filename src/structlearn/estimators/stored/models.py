@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...io.arrays import checked_numbers
-from ...learners.online import OnlineState
 from ...models.calibration import Calibration
 from ...models.values import Reader, Writer
+from ...problem.online_state import OnlineState
 from ..preparation import Frame
 from .frames import read_frame, write_frame
 

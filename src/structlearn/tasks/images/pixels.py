@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...problem import Problem
-from ...problem.python_inference import Inexact
+from ...problem.inexact import Inexact
 from ...scoring.cone import WeightCone
 
 __all__ = ["PixelProblem", "Pixels"]

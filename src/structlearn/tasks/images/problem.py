@@ -15,7 +15,7 @@ from ... import _core
 from ...exceptions import CapabilityError
 from ...features.pixel_pairs import N_PAIR
 from ...problem import Problem
-from ...problem.python_inference import Inexact
+from ...problem.inexact import Inexact
 from ...scoring.cone import WeightCone
 from ...scoring.layout import WeightBlock, WeightLayout
 from .model import NO_SUMS

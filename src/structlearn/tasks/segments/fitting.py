@@ -27,8 +27,8 @@ from ...text.templates import FeatureTemplates
 from ..tagging.fitting import Fitting, sentence_weights
 from ..tagging.inspection import strongest
 from ..tagging.inventory import Inventory, count_features, name_features
+from ..tagging.label_layout import label_layout, seen_labels
 from ..tagging.problem import LabelProblem
-from ..tagging.weights import label_layout, seen_labels
 from .model import SegmentModel
 
 __all__ = ["SegmentFitting", "SegmentInventory"]

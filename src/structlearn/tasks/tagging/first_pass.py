@@ -18,7 +18,7 @@ from ...learners.base import Progress, Settings
 from ...learners.online import Online
 from ...problem import Problem
 from ...scoring.layout import SeenOutcomes
-from .problem import TokenProblem
+from .token_problem import TokenProblem
 from .weights import TokenWeights
 
 __all__ = ["FirstPass", "forbidden_bits"]
@@ -67,7 +67,7 @@ class FirstPass:
             step="unit",
             average=True,
             shuffle=True,
-            random_state=np.random.default_rng(random_state),
+            random_state=random_state,
         )
         training = learner.run(tokens, progress=Progress())
         if training.interrupted:

@@ -6,17 +6,12 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from ...exceptions import FileError
 from ...fitting.example_weights import settled_class_weight
 from ...fitting.presets import preset_of
 from ...fitting.split_corpus import SplitCorpus
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import say
-from ...metrics import chunk_f1, token_accuracy
-from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
 from ...text.templates import FeatureTemplates
@@ -24,17 +19,28 @@ from .model import LabelModel
 from .targets import templates_for
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ...problem import Problem
+
+    Vector = npt.NDArray[np.float64]
+
 __all__ = ["Fitting", "sentence_weights"]
 
 AnyCorpus = TypeVar("AnyCorpus", Corpus, SplitCorpus)
-
-Vector = npt.NDArray[np.float64]
 
 
 def sentence_weights(corpus: Corpus) -> Vector | None:
     """Return the weights of the sentences; None: all 1."""
     weights = corpus.weights
-    return np.array(weights) if weights else None
+    if not weights:
+        return None
+    import numpy as np
+
+    return np.array(weights)
 
 
 class Fitting:
@@ -194,10 +200,12 @@ class Fitting:
     def run(self, dev: Corpus | None) -> tuple[Any, Learned]:
         """Learn; return the model and the record of the training."""
         tagger, problem = self.tagger, self.problem()
-        judge = chunk_f1 if self.measure == "f1" else token_accuracy
-        gold = None if dev is None else dev.labels(self.target, self.unknown)
+        gold: Any = None if dev is None else dev.labels(self.target, self.unknown)
 
         def score(w: Vector) -> float:
+            from ...metrics import chunk_f1, token_accuracy
+
+            judge = chunk_f1 if self.measure == "f1" else token_accuracy
             return judge(gold, self.model(w).label_corpus(dev, tagger.n_threads))  # type: ignore
 
         found = learn_task(

@@ -7,17 +7,15 @@ have no weights all weights are whole numbers, and 32-bit integers compute what 
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
 from ... import _core
-from ...problem.online_state import OnlineState
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...problem.online_state import OnlineState
 
 __all__ = ["IntegerState", "fits_integers"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Weights are far smaller in a training of any length.
 _MOST = 2.0**30
@@ -45,13 +43,13 @@ class IntegerState:
         self.average = average
         self.epochs = 0
         if start is not None:
+            import numpy as np
+
             self.epochs = start.epochs
             behind = start.behind if average else np.zeros_like(start.v)
             native.load(start.v.astype(np.int32), behind.astype(np.int64), int(start.steps))
 
-    def make_pass(
-        self, batch: _core.IntegerBatch, order: npt.NDArray[np.int64]
-    ) -> dict[str, float]:
+    def make_pass(self, batch: _core.IntegerBatch, order: Any) -> dict[str, float]:
         """Make a pass over sentences; return what it was like."""
         complete, seen, updates, loss = self.native.epoch(batch, order)
         return {
@@ -68,12 +66,12 @@ class IntegerState:
         return float(self.native.steps)
 
     @property
-    def last(self) -> Vector:
+    def last(self) -> Any:
         """The weights after the last step."""
         return self.native.weights(False)
 
     @property
-    def mean(self) -> Vector:
+    def mean(self) -> Any:
         """The averaged weights."""
         return self.native.weights(True)
 
@@ -83,6 +81,10 @@ class IntegerState:
 
     def plain(self) -> OnlineState:
         """Return the state in arrays that no later pass changes."""
+        import numpy as np
+
+        from ...problem.online_state import OnlineState
+
         v, behind, steps = self.native.save()
         numbers: dict[str, Any] = {"steps": float(steps), "epochs": self.epochs}
         if not self.average:
@@ -95,6 +97,8 @@ def fits_integers(state: OnlineState | None) -> bool:
     """Tell whether a state is one that passes in whole numbers lead to; None: at zero."""
     if state is None:
         return True
+    import numpy as np
+
     averaged = len(state.behind) > 0
     if state.scale != 1.0 or (averaged and not state.ahead == state.total == state.steps):
         return False

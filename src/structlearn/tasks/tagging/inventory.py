@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from array import array
 
 from ... import _core
 from ...exceptions import LineError
-from ...text.corpus import Corpus
-from ...text.templates import FeatureTemplates
 from .model import joined_names, split_names
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ...text.corpus import Corpus
+    from ...text.templates import FeatureTemplates
 
 __all__ = ["FeatureCounts", "Inventory", "Names", "count_features", "name_features"]
 
@@ -63,19 +65,22 @@ class Names:
 
     Parameters
     ----------
-    keys : array of uint64
+    keys : buffer of uint64
         Ascending.
     text : bytes
     ends : buffer of uint32
         Where each name ends in the text.
     """
 
-    def __init__(self, keys: npt.NDArray[np.uint64], text: Any, ends: Any) -> None:
+    def __init__(self, keys: Any, text: Any, ends: Any) -> None:
         self.keys, self.text, self.ends = keys, text, ends
+
+    def __getstate__(self) -> dict[str, bytes]:
+        return {name: bytes(value) for name, value in vars(self).items()}
 
     def by_key(self) -> dict[int, bytes]:
         """Return the names by key."""
-        return dict(zip(self.keys.tolist(), split_names(self.text, self.ends), strict=True))
+        return dict(zip(_numbers(self.keys), split_names(self.text, self.ends), strict=True))
 
     def __add__(self, other: Names) -> Names:
         return Names.of({**other.by_key(), **self.by_key()})
@@ -84,7 +89,7 @@ class Names:
     def of(names: Mapping[int, bytes]) -> Names:
         """Return names given by key."""
         keys = sorted(names)
-        return Names(np.array(keys, np.uint64), *joined_names([names[key] for key in keys]))
+        return Names(array("Q", keys), *joined_names([names[key] for key in keys]))
 
 
 class Inventory:
@@ -108,7 +113,7 @@ class Inventory:
     _features: _core.FeatureSet | None = None
     _vocabulary: _core.Vocabulary | None = None
     _counts: FeatureCounts | None = None
-    _rows: dict[str, Any] | None = None
+    _rows: _core.TokenRows | None = None
     #: Keys, row pointers, columns, labels and keys of pairs, as they are sent.
     _frozen: tuple[Any, ...] | None = None
 
@@ -131,7 +136,7 @@ class Inventory:
         state["_frozen"] = self._frozen
         if (vocabulary := self._vocabulary) is not None:
             state["_frozen"] = (
-                vocabulary.keys() if not self.width else np.arange(self.width, dtype=np.uint64),
+                vocabulary.keys() if not self.width else array("Q", range(self.width)),
                 vocabulary.row_ptr(),
                 vocabulary.column(),
                 list(vocabulary.labels),
@@ -153,7 +158,7 @@ class Inventory:
             assert self._frozen is not None
             keys, row_ptr, column, labels, pairs = self._frozen
             vocabulary = self.new_vocabulary()
-            once = np.ones(len(row_ptr) // 4 - 1, np.uint32), np.ones(len(pairs) // 8, np.uint32)
+            once = [array("I", [1]) * n for n in (len(row_ptr) // 4 - 1, len(pairs) // 8)]
             vocabulary.add_counts(keys, once[0], row_ptr, column, labels, pairs, once[1])
             vocabulary.freeze(0, 0, None)
             self._vocabulary = vocabulary
@@ -200,20 +205,18 @@ class Inventory:
         counts.vocabulary.freeze(min_count, fill, counts.rows)
         self._vocabulary = counts.vocabulary
         if counts.rows is not None:
-            self._counts, self._rows = counts, counts.rows.arrays()
+            self._counts, self._rows = counts, counts.rows
 
     # -- reading --------------------------------------------------------------------------------
 
-    def rows(self, corpus: Corpus) -> dict[str, Any]:
+    def rows(self, corpus: Corpus) -> _core.TokenRows:
         """Return the tokens of a part in terms of the features."""
         if self._rows is not None:
             return self._rows
         try:
-            rows = self.vocabulary.rows(self.extractor(corpus), corpus.core)
+            return self.vocabulary.rows(self.extractor(corpus), corpus.core)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        arrays: dict[str, Any] = rows.arrays()
-        return arrays
 
     def names(self, corpus: Corpus, kept: Mapping[str, Any]) -> dict[str, Names]:
         """Return the names of some features, those that a part has, by table.
@@ -225,20 +228,31 @@ class Inventory:
         """
         counts = self._counts or self.count(corpus)
         found = {}
-        for table, buffer in kept.items():
-            pairs, numbers = table == "pair", np.frombuffer(buffer, np.uint32)
-            keys, own = (
-                np.frombuffer(v.pair_keys() if pairs else v.keys(), np.uint64)
-                for v in (self.vocabulary, counts.vocabulary)
-            )
-            wanted = np.sort(keys[numbers])
+        for table, numbers in kept.items():
+            pairs = table == "pair"
             if counts is not self._counts:
-                numbers = np.flatnonzero(np.isin(own, wanted)).astype(np.uint32)
-                wanted = np.sort(own[numbers])
+                numbers = _numbers_of(_keys(self.vocabulary, pairs), numbers, counts, pairs)
             extractor = counts.extractor or self.extractor(corpus)
             told = counts.vocabulary.names(extractor, pairs, numbers, 0, len(corpus))
-            found[table] = Names(wanted, *told)
+            found[table] = Names(*told)
         return found
+
+
+def _keys(vocabulary: _core.Vocabulary, pairs: bool) -> bytes:
+    return vocabulary.pair_keys() if pairs else vocabulary.keys()
+
+
+def _numbers(keys: Any) -> list[int]:
+    return memoryview(keys).cast("B").cast("Q").tolist()
+
+
+def _numbers_of(keys: bytes, wanted: Any, counts: FeatureCounts, pairs: bool) -> Any:
+    """Return the numbers that a part's own counts have for some features of all parts."""
+    import numpy as np
+
+    own = np.frombuffer(_keys(counts.vocabulary, pairs), np.uint64)
+    of_these = np.frombuffer(keys, np.uint64)[np.frombuffer(wanted, np.uint32)]
+    return np.flatnonzero(np.isin(own, of_these)).astype(np.uint32)
 
 
 def count_features(corpus: Corpus, inventory: Inventory, whole: bool) -> FeatureCounts:

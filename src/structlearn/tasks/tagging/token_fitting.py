@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
 from ...exceptions import FileError
 from ...fitting.split_corpus import SplitCorpus
-from ...metrics import legal_transitions
-from ...metrics.schemes import are_chunk_labels, file_scheme, written
-from ...problem import Problem
-from ...scoring.layout import SeenOutcomes
-from ...text.corpus import Corpus
+from ...metrics.schemes import are_chunk_labels, file_scheme, legal_transitions, written
 from ...text.templates import FeatureTemplates
-from .candidates import MANY_LABELS, CandidateProblem, CandidateWeights, Chosen, n_candidates
-from .first_pass import FirstPass, forbidden_bits
+from .candidate_counts import MANY_LABELS, n_candidates
 from .fitting import Fitting, sentence_weights
 from .inventory import FeatureCounts, Inventory, Names, count_features, name_features
 from .model import TaggerModel
-from .problem import TokenProblem, seen_pairs
 from .targets import check_legal, check_start, find_targets, templates_for, usual_features
-from .weights import TokenWeights, seen_labels
+from .token_problem import TokenProblem
+from .weights import TokenWeights
+
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ...problem import Problem
+    from ...scoring.layout import SeenOutcomes
+    from ...text.corpus import Corpus
+    from .candidates import CandidateWeights, Chosen
+    from .first_pass import FirstPass
+
+    Vector = npt.NDArray[np.float64]
 
 __all__ = ["TokenFitting"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Columns of CoNLL-U in which "_" is a value like others.
 _BLANK_IS_A_VALUE = ("feats", "deps", "misc")
@@ -206,6 +209,10 @@ class TokenFitting(Fitting):
 
     def _likely_problem(self) -> Problem:
         """Return a problem whose weights, or whose labels, a first pass has chosen."""
+        from .candidates import CandidateProblem, CandidateWeights
+        from .first_pass import FirstPass, forbidden_bits
+        from .label_layout import seen_labels
+
         tagger, inventory, corpus = self.tagger, self.inventory, self.corpus
         alone = TokenWeights(inventory, 0, {}, seen_labels(inventory.vocabulary))
         tokens = corpus.parts.then(_tokens, alone, self.class_weight())
@@ -225,7 +232,7 @@ class TokenFitting(Fitting):
 
     def starting_weights(self, problem: Any) -> Vector | None:
         """Return the weights of the earlier model; None without one."""
-        if self.start is None or isinstance(self.weights, CandidateWeights):
+        if self.start is None or not isinstance(self.weights, TokenWeights):
             return None
         return self.weights.of_model(self.start)
 
@@ -244,6 +251,8 @@ class TokenFitting(Fitting):
         found: dict[str, Names] = self.corpus.parts.sum(name_features, self.inventory, kept)
         if self.start is not None:
             # Those that only the earlier model knows, by their keys.
+            import numpy as np
+
             names = zip(self.start.unpacked()[0], self.start.feature_names(), strict=False)
             keys = np.frombuffer(self.inventory.keys, np.uint64)
             wanted = keys[np.frombuffer(kept["state"], np.uint32)].tolist()
@@ -283,20 +292,22 @@ class TokenFitting(Fitting):
 
 
 def _seen_pairs(corpus: Corpus, inventory: Inventory) -> SeenOutcomes:
+    from .problem import seen_pairs
+
     vocabulary = inventory.vocabulary
-    return seen_pairs(inventory.rows(corpus), vocabulary.pair_size, len(vocabulary.labels))
+    return seen_pairs(inventory.rows(corpus).arrays(), vocabulary.pair_size, len(vocabulary.labels))
 
 
 def _token_problem(corpus: Corpus, weights: TokenWeights, class_weight: Any) -> TokenProblem:
-    arrays = weights.inventory.rows(corpus)
-    return TokenProblem(weights, arrays, class_weight, sentence_weights(corpus))
+    rows = weights.inventory.rows(corpus)
+    return TokenProblem(weights, rows, class_weight, sentence_weights(corpus))
 
 
 def _tokens(
     corpus: Corpus, weights: TokenWeights, class_weight: Any
 ) -> tuple[TokenProblem, dict[str, Any]]:
     problem = _token_problem(corpus, weights, class_weight)
-    return problem, weights.inventory.rows(corpus)
+    return problem, problem.arrays
 
 
 def _first_problem(tokens: tuple[TokenProblem, Any]) -> TokenProblem:
@@ -308,4 +319,6 @@ def _likely_pairs(tokens: tuple[TokenProblem, Any], first: FirstPass, fill: int)
 
 
 def _choose(tokens: tuple[TokenProblem, Any], first: FirstPass, width: int) -> Chosen:
+    from .candidates import Chosen
+
     return Chosen(tokens[0], first.best(tokens[0], width), tokens[1])

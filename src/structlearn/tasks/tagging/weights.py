@@ -2,63 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ... import _core
-from ...estimators.forbidding import put_masks
 from ...io.weight_tables import packed_table
-from ...scoring.layout import SeenOutcomes, WeightBlock, WeightLayout
-from ...structures.base import Structure
-from ...structures.chains.chain import Chain
-from .inventory import Inventory
 
-__all__ = ["TokenWeights", "label_layout", "seen_labels"]
+TYPE_CHECKING = False  # importing NumPy costs more than many a training
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
-Vector = npt.NDArray[np.float64]
+    import numpy as np
+    import numpy.typing as npt
 
+    from ...scoring.layout import SeenOutcomes, WeightLayout
+    from ...structures.chains.chain import Chain
+    from .inventory import Inventory
 
-def label_layout(
-    structure: Structure,
-    labels: list[str],
-    seen: Mapping[str, SeenOutcomes],
-    forbid: Mapping[str, Any],
-) -> WeightLayout:
-    """Return the layout of the weights of a tagger.
+    Vector = npt.NDArray[np.float64]
 
-    Parameters
-    ----------
-    seen : mapping of str to SeenOutcomes
-        Of the blocks that have features; the others have one weight for each outcome.
-    forbid : mapping of str to list
-        What is forbidden, as in the estimators. Gold labels must respect it; the caller checks
-        that, because only the caller can name the line of the file.
-    """
-    blocks: dict[str, WeightBlock | None] = {}
-    specs = structure.blocks(len(labels))
-    for name, spec in specs.items():
-        if name not in seen:
-            blocks[name] = WeightBlock(spec.outcomes, 1, shared=True)
-            continue
-        row_ptr, column, real = seen[name].filled()
-        n_features = len(row_ptr) - 1
-        blocks[name] = WeightBlock(
-            spec.outcomes, n_features, shared=False, row_ptr=row_ptr, column=column, real=real
-        )
-    inner = {name: spec.inner for name, spec in specs.items()}
-    put_masks(forbid, blocks, inner, np.array(labels, dtype=object))
-    return WeightLayout(blocks)
-
-
-def seen_labels(vocabulary: _core.Vocabulary) -> SeenOutcomes:
-    """Return the labels that each feature of a frozen vocabulary has."""
-    buffers = vocabulary.row_ptr(), vocabulary.column()
-    row_ptr, column = (np.frombuffer(buffer, np.uint32) for buffer in buffers)
-    return SeenOutcomes(row_ptr, column, len(vocabulary.labels))
+__all__ = ["TokenWeights"]
 
 
 class TokenWeights:
@@ -90,7 +54,7 @@ class TokenWeights:
         self.observed, self.pairs = observed, pairs
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "layout"}
+        return {name: value for name, value in vars(self).items() if name not in ("layout", "rows")}
 
     @property
     def labels(self) -> list[str]:
@@ -100,20 +64,48 @@ class TokenWeights:
     @property
     def structure(self) -> Chain:
         """The chain."""
+        from ...structures.chains.chain import Chain
+
         return Chain(order=self.order)
+
+    @cached_property
+    def rows(self) -> tuple[Any, Any, Any]:
+        """The labels that each feature has weights for: row pointers, labels, which are real.
+
+        Rows that are nearly full are stored full; if there are none, nothing tells which are real.
+        """
+        if self.observed is not None:
+            row_ptr, column, real = self.observed.filled()
+            return row_ptr, column, b"" if real is None else real
+        vocabulary = self.inventory.vocabulary
+        seen = vocabulary.row_ptr(), vocabulary.column()
+        return _core.filled_rows(*seen, len(self.labels)) or (*seen, b"")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are weights of features, of pairs of labels, and of the ends: no others."""
+        return self.order == 1 and self.pairs is None
 
     @cached_property
     def layout(self) -> WeightLayout:
         """Where each weight is."""
-        chain, vocabulary = self.structure, self.inventory.vocabulary
-        seen = {"label": self.observed or seen_labels(vocabulary)}
+        import numpy as np
+
+        from ...scoring.layout import SeenOutcomes
+        from .label_layout import label_layout
+
+        chain = self.structure
+        row_ptr, column, real = self.rows
+        rows = np.frombuffer(row_ptr, np.uint32), np.frombuffer(column, np.uint32)
+        known = np.frombuffer(real, np.uint8) if len(real) else None
+        seen = {"label": SeenOutcomes(*rows, len(self.labels), known)}
         if self.pairs is not None:
             seen["transition"] = self.pairs
         names = {"transition": str(chain.pair_block)}
         forbid = {names.get(name, name): entries for name, entries in self.forbid.items()}
         return label_layout(chain, self.labels, seen, forbid)
 
-    def model_arrays(self, w: Vector, prune: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    def model_arrays(self, w: Any, prune: float) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the arrays of a model with these weights, and which features they kept, by table.
 
         Parameters
@@ -121,6 +113,10 @@ class TokenWeights:
         prune : float
             Leave out weights up to this size.
         """
+        if self.is_plain:
+            return self._plain_arrays(memoryview(w).cast("B").cast("d"), prune)
+        import numpy as np
+
         arrays: dict[str, Any] = {}
         kept: dict[str, Any] = {}
         layout, n = self.layout, len(self.labels)
@@ -147,8 +143,42 @@ class TokenWeights:
             arrays.update(packed)
         return arrays, kept
 
+    def _plain_arrays(
+        self, w: memoryview[float], prune: float
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arrays of a model without making any of NumPy's."""
+        row_ptr, column, _ = self.rows
+        n = len(self.labels)
+        state, start, end = len(w) - n * n - 2 * n, len(w) - n * n - n, len(w) - n * n
+        arrays: dict[str, Any] = {
+            "start": self.table("start", w[state:start]),
+            "end": self.table("end", w[start:end]),
+            "transition1": self.table("transition", w[end:]),
+        }
+        rows = self.inventory.keys, row_ptr, column, w[:state]
+        packed, kept = packed_table("state", *rows, n, prune)
+        return {**arrays, **packed}, {"state": kept}
+
+    def mask(self, name: str) -> Any:
+        """Return 0, or −∞ for labels, or their pairs, that are forbidden; nothing if none is."""
+        size = len(self.labels) ** (2 if name == "transition" else 1)
+        return self.table(name, bytes(8 * size)) if name in self.forbid else b""
+
+    def table(self, name: str, weights: Any) -> array[float]:
+        """Return weights of labels or their pairs, −∞ for what is forbidden."""
+        table = array("d", bytes(weights))
+        number = {label: k for k, label in enumerate(self.labels)}
+        for entry in self.forbid.get(name, ()):
+            if name == "transition":
+                table[number[entry[0]] * len(number) + number[entry[1]]] = float("-inf")
+            else:
+                table[number[entry]] = float("-inf")
+        return table
+
     def of_model(self, model: Any) -> Vector:
         """Return the weights of an earlier model, whose features come first in the vocabulary."""
+        import numpy as np
+
         w = np.zeros(self.layout.n_weights)
         _, row_ptr, column, values = (np.asarray(x) for x in model.unpacked())
         label = self.layout.blocks["label"]
