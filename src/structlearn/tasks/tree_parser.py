@@ -277,10 +277,6 @@ class TreeParser(LearnerParameters, _Hooks):
         with written_text(output) as file:
             return self._label(source, file, format, gold_tags, confidence, progress)
 
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"{type(self).__name__}(learner={self.learner!r}{state})"
-
 
 def _mean_weights(class_weight: Any, labels: list[list[str]], sample_weight: Any) -> Any:
     """Return the mean class weight of each example's labels."""

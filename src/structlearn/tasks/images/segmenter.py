@@ -448,10 +448,6 @@ class ImageSegmenter(LearnerParameters, FileTask):
             lines += ["", *overlap.confusions(names, confusions).split("\n")]
         return joined_lines(lines).rstrip()
 
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"{type(self).__name__}(learner={self.learner!r}{state})"
-
 
 def _write(path: str, content: bytes) -> None:
     with replaced(path) as file:
