@@ -83,7 +83,10 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
             left_out = set(gaps)
             X = [x for i, x in enumerate(X) if i not in left_out] if gaps else X
-        return None if is_empty(X) else X, gaps
+        return X, gaps
+
+    def _is_nothing(self, X: Any) -> bool:
+        return is_empty(X)
 
     def _read_outputs(self, inputs: ScoredInputs, y: Any, *, unseen: bool = False) -> GoldOutputs:
         if self.structure_.single_site:
@@ -96,7 +99,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         if gaps:
             left_out = set(gaps)
             y = [one for i, one in enumerate(as_outputs(y)) if i not in left_out]
-        inputs = self._inputs([] if rest is None else rest, **reading)
+        inputs = self._inputs(rest, **reading)
         gold = self._read_outputs(inputs, y, unseen=True).outputs
         outputs = inputs.solve(self.n_threads).outputs
         return inputs, outputs, inputs.judged(list(gold), outputs)

@@ -218,8 +218,8 @@ class MultiLabelClassifier(
     def _inputs(self, X: Any, **reading: Any) -> Any:
         return self.estimator_._inputs(self._read(X), **reading)
 
-    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
-        return None if is_empty(X) else X, []
+    def _is_nothing(self, X: Any) -> bool:
+        return is_empty(X)
 
     def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         _check_indicators(y)

@@ -453,14 +453,19 @@ class Model:
         """Return the answers for all inputs; ``empty()`` for those that have no parts."""
         self._fitted()
         given, gaps = self._without_empty(X)
-        answers: list[Any] = [] if given is None else answer(self._inputs(given, **reading))
+        nothing = self._is_nothing(given)
+        answers: list[Any] = [] if nothing else answer(self._inputs(given, **reading))
         for i in gaps:
             answers.insert(i, empty())
         return answers
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
-        """Return X without inputs that have no parts (None: nothing), and the places of these."""
+        """Return X without inputs that have no parts, and the places of these."""
         return X, []
+
+    def _is_nothing(self, X: Any) -> bool:
+        """Tell whether X has no inputs, and is not to be read."""
+        return False
 
     def _best(self, inputs: Any) -> Any:
         """Return the best outputs of all inputs as users see them."""

@@ -137,5 +137,5 @@ class FileTask(StoredTask, Model, Parameters):
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
-        kind = type(self).__name__
-        return f"{kind}(features={self.features!r}, learner={self.learner!r}{state})"
+        features = f"features={self.features!r}, " if "features" in self._declared else ""
+        return f"{type(self).__name__}({features}learner={self.learner!r}{state})"

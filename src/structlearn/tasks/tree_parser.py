@@ -267,6 +267,3 @@ class TreeParser(LearnerParameters, _Hooks):
         with written_text(output) as file:
             return self._label(source, file, format, gold_tags, confidence, progress)
 
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"{type(self).__name__}(learner={self.learner!r}{state})"

@@ -258,8 +258,6 @@ class ImageSegmenter(LearnerParameters, FileTask):
         return model.inputs(read_images(X), neighbours=neighbours, threads=self.n_threads)
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
-        if X is None:
-            read_images(X)  # refuses it, and says what images are
         return X, []  # there are no images without pixels
 
     def _named(self, inputs: Any, i: int, output: Any) -> npt.NDArray[np.uint8]:
@@ -450,10 +448,6 @@ class ImageSegmenter(LearnerParameters, FileTask):
         if confusions:
             lines += ["", *overlap.confusions(names, confusions).split("\n")]
         return joined_lines(lines).rstrip()
-
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"{type(self).__name__}(learner={self.learner!r}{state})"
 
 
 def _write(path: str, content: bytes) -> None:
