@@ -8,6 +8,7 @@ from typing import Any
 __all__ = ["load"]
 
 _PACKAGES = {
+    "addresses": "usaddress",
     "numpy_chain": "numpy",
     "numpy_segments": "numpy",
     "numpy_trees": "numpy",
