@@ -1,4 +1,4 @@
-"""Pictures, CRFsuite's models and containers: seeds, and changes that keep sizes and checksums."""
+"""Pictures, models of other tools, containers: seeds, and changes that keep sizes and checksums."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import random
 import struct
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from fuzz.memory_file import memory_file
 from fuzz.mutation import mutated
 from structlearn import _core
-from structlearn.exceptions import FileError
+from structlearn.crfsuite import Tagger
+from structlearn.crfsuite.model_dump import dumped
+from structlearn.exceptions import CapabilityError, FileError
 from structlearn.io import read_crfsuite
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.images import png_bytes, read_image
@@ -22,13 +26,16 @@ from structlearn.io.masks import MaskCoding, read_mask
 
 __all__ = [
     "changed_words",
+    "crfpp_seeds",
     "crfsuite_seeds",
     "pictures",
     "read_container",
     "read_crfsuite_model",
+    "read_foreign",
     "read_mask_file",
     "read_picture",
     "small_containers",
+    "wapiti_seeds",
     "with_checksum",
     "with_crc",
 ]
@@ -167,7 +174,14 @@ def read_picture(data: bytes) -> None:
 def read_crfsuite_model(data: bytes) -> None:
     """Read a model and label with it."""
     model = read_crfsuite(memory_file(data))
-    model.predict([[["x", "y"], ["z"]]])
+    x = [["x", "y"], ["z"]]
+    labels = model.predict([x])[0]
+    tagger = Tagger()
+    tagger.open_inmemory(data)
+    assert tagger.tag(x) == labels
+    assert 0 <= tagger.marginal(labels[0], 0) <= 1 + 1e-9
+    info = tagger.info()
+    assert len(list(dumped(info))) > 10
 
 
 def crfsuite_seeds() -> list[bytes]:
@@ -175,6 +189,60 @@ def crfsuite_seeds() -> list[bytes]:
     from tests.io.crfsuite_files import model_bytes, small_model
 
     return [small_model(), model_bytes(["A"], ["x"], [(0, 0, 1.0)])]
+
+
+# -- models of Wapiti and CRF++ --------------------------------------------------------------------
+
+_WEIGHTS = {"a": [1.0, -0.5, 0.0], "b": [0.25, 0.0, 3.0]}
+_TOKENS = [("a", "x"), ("b", "y"), ("?", "x")]
+
+
+def wapiti_seeds() -> list[bytes]:
+    """Return two small models of Wapiti's."""
+    from tests.io.foreign_files import wapiti_model
+
+    labels = ["N", "V", "D"]
+    patterns = ["*", "u:%X[0,0]", 'b:%m[-1,1,"x?"]', "u:%x[@-1,0]"]
+    weights = {
+        "*": [0.5] * 12,
+        **{f"u:{w}": row for w, row in _WEIGHTS.items()},
+        "b:x": [0.125] * 9,
+    }
+    small = wapiti_model(["u:%x[0,0]"], ["A"], {"u:a": [1.5]})
+    return [wapiti_model(patterns, labels, weights), small]
+
+
+def crfpp_seeds(kind: str) -> list[bytes]:
+    """Return two small models of CRF++'s, "text" or "binary"."""
+    from tests.io import foreign_files
+
+    write = getattr(foreign_files, f"crfpp_{kind}")
+    weights = {
+        **{f"U00:{w}": row for w, row in _WEIGHTS.items()},
+        **{f"U01:{w}/x": row for w, row in _WEIGHTS.items()},
+        "B": [0.25] * 9,
+        "B1:y": [0.5] * 9,
+    }
+    templates = ["U00:%x[0,0]", "U01:%x[0,0]/%x[0,1]", "B", "B1:%x[0,1]"]
+    small = write(["U:%x[0,0]"], ["A"], {"U:a": [1.5]}, xsize=1)
+    return [write(templates, ["N", "V", "D"], weights), small]
+
+
+def read_foreign(read: Callable[..., Any]) -> Callable[[bytes], None]:
+    """Return what reads a model and labels with it."""
+
+    def label(data: bytes) -> None:
+        tagger = read(memory_file(data))
+        n_columns = tagger.model_.n_columns - 1
+        tokens = [(*token, *["z"] * n_columns)[:n_columns] for token in _TOKENS]
+        labels = tagger.predict([tokens])[0]
+        assert set(labels) <= set(tagger.classes_)
+        tagger.top_features()
+        tagger.transitions()
+        with suppress(CapabilityError):
+            assert tagger.to_chain().predict(tagger.attributes([tokens]))[0] == labels
+
+    return label
 
 
 def changed_words(seeds: list[bytes]) -> Maker:

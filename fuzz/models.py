@@ -16,8 +16,9 @@ from fuzz.forging import forge_arrays, forge_description
 from fuzz.memory_file import memory_file
 from fuzz.mutation import mutated
 from fuzz.readers import Target, seeds_of
-from structlearn.exceptions import FileError, InfeasibleError
+from structlearn.exceptions import CapabilityError, FileError, InfeasibleError
 from structlearn.fitting import checkpoint
+from structlearn.io import read_crfpp, read_wapiti
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.masks import read_names
 from structlearn.loading import from_container
@@ -201,6 +202,9 @@ def file_targets() -> dict[str, Callable[[], Target]]:
         every = [*seeds, *seeds_of(name)]
         return Target(name, lambda rng: mutated(rng, every), read, (FileError, *more))
 
+    def foreign(name: str, seeds: list[bytes], read: Any) -> Target:
+        return mutation(name, seeds, binaries.read_foreign(read), ValueError, CapabilityError)
+
     names_seeds = seeds_of("class_names")
     return {
         "labelled": lambda: mutation("labelled", labelled.seeds(), labelled.label),
@@ -221,6 +225,9 @@ def file_targets() -> dict[str, Callable[[], Target]]:
             binaries.read_crfsuite_model,
             (FileError, ValueError),
         ),
+        "wapiti": lambda: foreign("wapiti", binaries.wapiti_seeds(), read_wapiti),
+        "crfpp_text": lambda: foreign("crfpp_text", binaries.crfpp_seeds("text"), read_crfpp),
+        "crfpp_binary": lambda: foreign("crfpp_binary", binaries.crfpp_seeds("binary"), read_crfpp),
         "masks": lambda: Target(
             "masks", binaries.with_crc(binaries.pictures()), binaries.read_mask_file
         ),

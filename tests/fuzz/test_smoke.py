@@ -16,7 +16,8 @@ from structlearn.io.container import Tensor, read_container, write_container
 from tests.tasks.test_matrix import trained
 
 TEXTS = text_targets()
-QUICK = ("containers", "labelled", "annotated", "crfsuite", "class_names", "masks", "images")
+QUICK = ("containers", "labelled", "annotated", "crfsuite", "class_names", "masks", "images",
+         "wapiti", "crfpp_text", "crfpp_binary")  # fmt: skip
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -28,7 +28,8 @@ def convert(
     if output.endswith(_ENDING):
         from ...io import write_crfsuite
 
-        write_crfsuite(model, output, boundaries=tuple(boundaries) if boundaries else None)
+        marks = (boundaries[0], boundaries[1]) if boundaries else None
+        write_crfsuite(model, output, boundaries=marks)
     elif boundaries:
         raise ValueError(f"--boundaries is for files of CRFsuite, whose names end in {_ENDING}")
     else:
