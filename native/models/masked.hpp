@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/reader.hpp"
+#include "models/forwarding_reader.hpp"
 
 namespace structlearn {
 
@@ -17,16 +17,28 @@ inline constexpr std::int32_t kAnyLabel = -1;
 // Parts that are forbidden, by input.
 using Forbidden = std::vector<std::vector<Part>>;
 
-class MaskedReader final : public Reader {
+class MaskedReader final : public ForwardingReader {
  public:
   MaskedReader(std::unique_ptr<Reader> reader, const Forbidden& forbidden)
-      : reader_(std::move(reader)), forbidden_(forbidden) {}
+      : ForwardingReader(std::move(reader)), forbidden_(forbidden) {}
 
   const Scored& scores(std::size_t input, Purpose purpose) override {
-    const Scored& scored = reader_->scores(input, purpose);
+    input_ = input;
+    return masked(reader_->scores(input, purpose));
+  }
+  const Scored* widen() override {
+    const Scored* wider = reader_->widen();
+    return wider == nullptr ? nullptr : &masked(*wider);
+  }
+  // A makeshift might have what is forbidden.
+  std::optional<Output> makeshift() const override {
+    return forbidden_[input_].empty() ? reader_->makeshift() : std::nullopt;
+  }
+
+ private:
+  const Scored& masked(const Scored& scored) const {
     const auto labels = static_cast<std::int32_t>(reader_->names(scored));
-    masked_ = !forbidden_[input].empty();
-    for (Part part : forbidden_[input]) {
+    for (Part part : forbidden_[input_]) {
       const bool any = part.label == kAnyLabel;
       const std::int32_t first = any ? 0 : part.label, last = any ? labels : part.label + 1;
       for (part.label = first; part.label < last; ++part.label) {
@@ -35,28 +47,9 @@ class MaskedReader final : public Reader {
     }
     return scored;
   }
-  void to_model(Output& y) const override { reader_->to_model(y); }
-  bool to_structure(Output& y) const override { return reader_->to_structure(y); }
-  // A makeshift might have what is forbidden.
-  std::optional<Output> makeshift() const override {
-    return masked_ ? std::nullopt : reader_->makeshift();
-  }
-  std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
-  void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
-  std::vector<Part> parts(const Output& y) const override { return reader_->parts(y); }
-  Part part(std::size_t site, std::size_t outcome) const override {
-    return reader_->part(site, outcome);
-  }
-  std::size_t find(const Part& part) const override { return reader_->find(part); }
-  std::span<const std::int32_t> name_of() const override { return reader_->name_of(); }
-  bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
-    return reader_->alike(site, a, b);
-  }
 
- private:
-  std::unique_ptr<Reader> reader_;
   const Forbidden& forbidden_;
-  bool masked_ = false;  // whether parts of the input that was scored last are forbidden
+  std::size_t input_ = 0;  // the one that was scored last
 };
 
 class MaskedInputs final : public Inputs {

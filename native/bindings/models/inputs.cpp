@@ -12,6 +12,7 @@
 
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
+#include "bindings/structures/automata.hpp"
 #include "models/masked.hpp"
 #include "models/queries.hpp"
 #include "numeric/grain.hpp"
@@ -243,6 +244,18 @@ PyInputs without(nb::object self,
   return {self, std::make_unique<MaskedInputs>(inputs, std::move(parts))};
 }
 
+// The same inputs under automata: a list of them, or automata that were read before.
+PyInputs constrained(nb::object self, nb::handle given) {
+  const auto& inputs = *nb::cast<const PyInputs&>(self).inputs;
+  std::shared_ptr<const AutomataOfLabels> automata;
+  if (nb::isinstance<PyAutomata>(given)) {
+    automata = nb::cast<const PyAutomata&>(given).automata;
+  } else {
+    automata = std::make_shared<const AutomataOfLabels>(read_automata_of(given), ProductSettings{});
+  }
+  return {self, std::make_unique<ConstrainedInputs>(inputs, std::move(automata))};
+}
+
 }  // namespace
 
 void bind_inputs(nb::module_& m) {
@@ -271,7 +284,8 @@ void bind_inputs(nb::module_& m) {
            nb::arg("threads") = 1)
       .def("rivals", &rivals_of_all, nb::arg("threads") = 1)
       .def("scores", &scores_of, nb::arg("input"))
-      .def("without", &without, nb::arg("forbidden"));
+      .def("without", &without, nb::arg("forbidden"))
+      .def("constrained", &constrained, nb::arg("automata"));
 }
 
 }  // namespace structlearn::python

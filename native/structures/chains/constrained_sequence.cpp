@@ -83,7 +83,7 @@ void ConstrainedSequence::check(const Layout& layout) const {
   for (const Automaton& a : read_automata(layout.topology)) fits(a);
 }
 
-bool ConstrainedSequence::accepts(const Layout& layout, std::span<const std::int32_t> y) const {
+bool ConstrainedSequence::allows(const Layout& layout, std::span<const std::int32_t> y) const {
   const Example example(*this, layout);
   std::vector<std::uint32_t> members;
   return !example.add_rejecting(y, members);

@@ -54,8 +54,6 @@ class ConstrainedSequence final : public Structure {
   };
   Certificate search(const Layout&, const Scores&, Output& y, Workspace&) const;
   Certificate sum(const Layout&, const Scores&, double eps, const Marginals&, Workspace&) const;
-  // Whether all automata accept an output.
-  bool accepts(const Layout&, std::span<const std::int32_t> y) const;
 
   void check(const Layout&) const override;
   bool reads(const Layout& layout, std::size_t block, std::size_t site) const override {
@@ -74,6 +72,8 @@ class ConstrainedSequence final : public Structure {
   }
   std::optional<double> exact_entropy(const Layout&, const Scores&, double eps,
                                       Workspace&) const override;
+  // Whether all automata accept an output.
+  bool allows(const Layout&, std::span<const std::int32_t> y) const override;
   void encode(const Layout& layout, std::span<const std::int32_t> y,
               std::vector<std::uint32_t>& parts) const override {
     free_->encode(layout, y, parts);

@@ -3,29 +3,52 @@
 #include <algorithm>
 
 namespace structlearn::text {
+namespace {
+
+constexpr std::size_t kMostCandidates = 255;  // slots are bytes
+constexpr double kMostScores = 1 << 22;
+
+}  // namespace
 
 TaggerReader::TaggerReader(const TaggerModel& model, const Corpus& corpus, TaggerQuestion question)
     : model_(model),
       corpus_(corpus),
       question_(question),
-      extractor_(model.shared_features(), corpus) {
+      extractor_(model.shared_features(), corpus),
+      width_(model.weights().candidates) {
   extractor_.update();
 }
 
 const Scored& TaggerReader::scores(std::size_t sentence, Purpose) {
+  sentence_ = sentence;
+  width_ = model_.weights().candidates;
   const std::size_t L = corpus_.sentence(sentence + 1) - corpus_.sentence(sentence);
   score_tokens(sentence, L);
-  const bool candidates = model_.weights().candidates > 0, clamped = !question_.known.empty();
-  const bool within = candidates && !question_.chooses;
-  if (clamped && !within) clamp(sentence, L, false);
+  if (!question_.known.empty() && (width_ == 0 || question_.chooses)) clamp(sentence, L, false);
+  return arrange();
+}
+
+const Scored* TaggerReader::widen() {
+  const std::size_t most = std::min<std::size_t>(model_.labels(), kMostCandidates);
+  if (width_ == 0 || width_ >= most) return nullptr;
+  const std::size_t wider = std::min(2 * width_, most);
+  double numbers = static_cast<double>(scored_.layout.block[Chain::kLabel].sites);
+  for (std::size_t m = 0; m <= model_.weights().order; ++m) numbers *= static_cast<double>(wider);
+  if (numbers > kMostScores) return nullptr;
+  width_ = wider;
+  return &arrange();
+}
+
+const Scored& TaggerReader::arrange() {
+  const std::size_t L = corpus_.sentence(sentence_ + 1) - corpus_.sentence(sentence_);
   scored_.structure = &chain_;
   scored_.layout = {};
   scored_.scores = {};
-  if (candidates) {
+  if (width_ > 0) {
     arrange_candidates(L);
-    if (clamped && within) clamp(sentence, L, true);
+    if (!question_.known.empty() && !question_.chooses) clamp(sentence_, L, true);
   } else {
-    arrange(L);
+    arrange_all(L);
   }
   return scored_;
 }
@@ -59,7 +82,7 @@ void TaggerReader::score_tokens(std::size_t sentence, std::size_t L) {
 
 void TaggerReader::clamp(std::size_t sentence, std::size_t L, bool candidates) {
   const std::size_t begin = corpus_.sentence(sentence);
-  const std::size_t width = candidates ? model_.weights().candidates : model_.labels();
+  const std::size_t width = candidates ? width_ : model_.labels();
   double* theta = candidates ? scored_.parts : theta_.data();
   for (std::size_t t = 0; t < L; ++t) {
     const std::int32_t known = question_.known[begin + t];
@@ -72,7 +95,7 @@ void TaggerReader::clamp(std::size_t sentence, std::size_t L, bool candidates) {
 
 void TaggerReader::arrange_candidates(std::size_t L) {
   const TaggerWeights& weights = model_.weights();
-  const std::size_t K = weights.labels, B = weights.candidates, order = weights.order;
+  const std::size_t K = weights.labels, B = width_, order = weights.order;
   Layout& layout = scored_.layout;
   Scores& scores = scored_.scores;
   layout = candidate_layout(L, B, order);
@@ -139,7 +162,7 @@ void TaggerReader::arrange_candidates(std::size_t L) {
   }
 }
 
-void TaggerReader::arrange(std::size_t L) {
+void TaggerReader::arrange_all(std::size_t L) {
   const TaggerWeights& weights = model_.weights();
   const std::size_t K = weights.labels;
   Layout& layout = scored_.layout;
@@ -168,7 +191,7 @@ void TaggerReader::arrange(std::size_t L) {
 
 std::size_t TaggerReader::outcome(std::size_t token, std::int32_t label) const {
   const std::size_t width = scored_.layout.block[Chain::kLabel].outcomes;
-  if (model_.weights().candidates == 0) {
+  if (width_ == 0) {
     const auto k = static_cast<std::size_t>(label);
     return label >= 0 && k < width ? k : kNowhere;
   }
@@ -179,7 +202,7 @@ std::size_t TaggerReader::outcome(std::size_t token, std::int32_t label) const {
 }
 
 void TaggerReader::to_model(Output& y) const {
-  if (model_.weights().candidates == 0) return;
+  if (width_ == 0) return;
   for (std::size_t t = 0; t < y.size(); ++t) y[t] = label(t, static_cast<std::size_t>(y[t]));
 }
 
