@@ -12,8 +12,8 @@
 
 namespace structlearn {
 
-// Automata over the labels of a model, and the structures that keep to them: products that one input
-// has needed are there for the next.
+// Automata over the labels of a model, and the structures that keep to them: products that one
+// input has needed are there for the next.
 class AutomataOfLabels {
  public:
   AutomataOfLabels(std::vector<Automaton> automata, ProductSettings settings)
@@ -29,8 +29,8 @@ class AutomataOfLabels {
   mutable std::map<std::size_t, std::unique_ptr<ConstrainedSequence>> made_;  // by longest segment
 };
 
-// Where an input has few candidates for its labels, and none of their sequences is accepted, it gets
-// more of them.
+// Where an input has few candidates for its labels, and none of their sequences is accepted, it
+// gets more of them.
 class ConstrainedReader final : public ForwardingReader {
  public:
   ConstrainedReader(std::unique_ptr<Reader> reader, const AutomataOfLabels& automata)

@@ -120,8 +120,8 @@ def test_automata_are_read_once_for_many_calls(asked):
     for inputs in single:
         there = constrained(inputs, automata).solve().outputs[0]
         assert list(constrained(inputs, once).solve().outputs[0]) == list(there)
+    few = _core.Automata([draw_runs(n, k) for k in range(n)], max_states=1)
     with pytest.raises(CapabilityError, match="max_states is 1"):
-        few = _core.Automata([draw_runs(n, k) for k in range(n)], max_states=1)
         constrained(single[-1], few).log_partition(5.0)
 
 

@@ -1,12 +1,11 @@
 // Chains and segmentations under automata, for Python.
-#include "structures/chains/constrained_sequence.hpp"
-
 #include "bindings/bindings.hpp"
 #include "bindings/structures/automata.hpp"
 #include "bindings/structures/batch.hpp"
 #include "bindings/structures/native_structure.hpp"
 #include "bindings/structures/outputs.hpp"
 #include "bindings/structures/scores.hpp"
+#include "structures/chains/constrained_sequence.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -15,8 +14,8 @@ constexpr const char* kTopology = "automata";
 
 NativeStructure constrained(NativeStructure free, nb::list given, std::size_t max_length,
                             std::size_t max_states, double tolerance) {
-  free.structure = std::make_shared<ConstrainedSequence>(
-      read_automata_of(given), max_length, ProductSettings{max_states, tolerance});
+  free.structure = std::make_shared<ConstrainedSequence>(read_automata_of(given), max_length,
+                                                         ProductSettings{max_states, tolerance});
   free.topology = kTopology;
   return free;
 }
@@ -66,8 +65,7 @@ nb::list sum_batch(const NativeStructure& s, nb::dict scores, std::size_t n, dou
   nb::list sums;
   for (std::size_t i = 0; i < n; ++i) {
     check_sum(found[i].value, n == 1 ? -1 : static_cast<std::ptrdiff_t>(i));
-    sums.append(
-        nb::make_tuple(found[i].value, found[i].bound, found[i].states, found[i].automata));
+    sums.append(nb::make_tuple(found[i].value, found[i].bound, found[i].states, found[i].automata));
   }
   return sums;
 }

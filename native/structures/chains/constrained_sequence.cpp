@@ -67,7 +67,8 @@ void ConstrainedSequence::check(const Layout& layout) const {
   }
   std::size_t labels = K;
   if (map != nullptr) {
-    labels = static_cast<std::size_t>(*std::max_element(map->symbol.begin(), map->symbol.end())) + 1;
+    labels =
+        static_cast<std::size_t>(*std::max_element(map->symbol.begin(), map->symbol.end())) + 1;
   }
   const auto fits = [&](const Automaton& a) {
     if (map == nullptr ? a.symbols != labels : a.symbols < labels) {

@@ -45,8 +45,8 @@ class ConstrainedSequence final : public Structure {
   ConstrainedSequence(std::vector<Automaton> automata, std::size_t max_length,
                       ProductSettings settings);
 
-  // What stands behind an answer: the states of the product, how many of the automata are in it, and
-  // for sums at most which share of the mass the others reject.
+  // What stands behind an answer: the states of the product, how many of the automata are in it,
+  // and for sums at most which share of the mass the others reject.
   struct Certificate {
     double value = kMinusInfinity;
     std::size_t states = 1, automata = 0;

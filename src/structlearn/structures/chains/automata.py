@@ -76,7 +76,9 @@ def read_row(row: Integers) -> tuple[_Automaton, ...]:
         at += states
         shape = (positions, states, labels) if positions else (states, labels)
         size = max(positions, 1) * states * labels
-        found.append(_Automaton(row[at : at + size].reshape(shape).astype(np.int32), start, accepting))
+        found.append(
+            _Automaton(row[at : at + size].reshape(shape).astype(np.int32), start, accepting)
+        )
         at += size
     return tuple(found)
 

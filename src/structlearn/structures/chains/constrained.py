@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
+from ...threads import n_threads
 from ..batches import holds_interpreter, takes_batches
 from ..checks import check_count, check_temperature
 from ..native import NativeStructure
 from ..parts import Parts
 from ..programs.rows import RowBuilder
 from ..solution import Solution
-from ...threads import n_threads
 from .automata import AutomatonLike, accepts, automata_row, checked, joint_steps, read_row
 from .chain import Chain
 from .segments import Segment, read_segments
@@ -36,8 +36,8 @@ class CertifiedSum(NamedTuple):
     value : float
         ε log Σ exp(score/ε), over the outputs that the automata of the product accept.
     bound : float
-        At most this share of the sum is of outputs that other automata reject: the sum over what all
-        of them accept lies between ``value + ε log(1 − bound)`` and ``value``. 0: it is exact.
+        At most this share of the sum is of outputs that other automata reject: the sum over what
+        all of them accept lies between ``value + ε log(1 − bound)`` and ``value``. 0: it is exact.
     states : int
         States of the product.
     automata : int
@@ -199,8 +199,9 @@ class _Accepted(NativeStructure):
     def _is_listed(self, name: str, value: Any) -> bool:
         if name != "automata":
             return super()._is_listed(name, value)
-        listed = isinstance(value, (list, tuple))
-        return listed and len(value) > 0 and isinstance(value[0], (list, tuple, np.ndarray))
+        # An automaton may be a tuple itself.
+        many = isinstance(value, (list, tuple)) and not hasattr(value, "accepting")
+        return many and len(value) > 0 and not hasattr(value[0], "accepting")
 
 
 class ConstrainedChain(_Accepted, Chain):
@@ -242,8 +243,9 @@ class ConstrainedChain(_Accepted, Chain):
     array([0, 1, 0])
     >>> chain.count(label=label)
     4
-    >>> chain.solve(label=label)
-    Solution(output=array([0, 1, 0]), value=3.0, exact=True, bound=3.0, method='automaton', states=2)
+    >>> best = chain.solve(label=label)
+    >>> best.value, best.exact, best.method, best.states
+    (3.0, True, 'automaton', 2)
     """
 
     def __init__(
