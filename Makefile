@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# All code is structlearn-core's, in this folder; what learning needs, and the extras, are structlearn's.
+FULL := ./packaging/structlearn
+PROJECTS := pyproject.toml $(FULL)/pyproject.toml
 NATIVE := CMakeLists.txt $(shell find native -name '*.hpp' -o -name '*.cpp')
 
 # Tests find real corpora here; those that need them skip, by name, where it is absent.
@@ -11,7 +14,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model test test-core test-neighbours test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
@@ -22,29 +25,29 @@ $(VENV)/ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "structlearn needs Python 3.10 or newer; set PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
+	@$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.18" ninja
 	@touch $@
 
-$(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
+$(VENV)/installed: $(VENV)/ready $(PROJECTS) $(NATIVE)
 	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
-	@$(BIN)/python tools/install.py --no-build-isolation --editable .
+	@$(BIN)/python tools/install.py --no-build-isolation --editable . $(FULL)
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@
 
-$(VENV)/test-tools: $(VENV)/installed pyproject.toml
+$(VENV)/test-tools: $(VENV)/installed
 	@echo "==> installing the test tools"
 	@$(PIP) install seqeval  # a source archive: its own build tools are fetched for it
-	@$(PIP) install --no-build-isolation --editable ".[test]"
+	@$(PIP) install --no-build-isolation "$(FULL)[test]"
 	@touch $@
 
-$(VENV)/lint-tools: $(VENV)/installed pyproject.toml
+$(VENV)/lint-tools: $(VENV)/installed
 	@echo "==> installing ruff, mypy and clang-format"
-	@$(PIP) install --no-build-isolation --editable ".[lint]"
+	@$(PIP) install --no-build-isolation "$(FULL)[lint]"
 	@touch $@
 
-$(VENV)/docs-tools: $(VENV)/installed pyproject.toml
+$(VENV)/docs-tools: $(VENV)/installed
 	@echo "==> installing Sphinx and its theme"
-	@$(PIP) install --no-build-isolation --editable ".[docs]"
+	@$(PIP) install --no-build-isolation "$(FULL)[docs]"
 	@touch $@
 
 $(VENV)/english: $(VENV)/installed $(wildcard models/english/src/*/*.model)
@@ -67,14 +70,28 @@ test: $(VENV)/test-tools  ## every test
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto
 
-$(VENV)/ray-tools: $(VENV)/test-tools pyproject.toml
+$(VENV)/ray-tools: $(VENV)/test-tools
 	@echo "==> installing Ray"
-	@$(PIP) install --no-build-isolation --editable ".[ray]"
+	@$(PIP) install --no-build-isolation "$(FULL)[ray]"
 	@touch $@
 
 test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three nodes on this machine
 	@echo "==> running the tests on a Ray cluster"
 	@STRUCTLEARN_TEST_RAY=1 $(BIN)/python -m pytest tests/distributed -k ray
+
+$(VENV)/serve-tools: $(VENV)/test-tools
+	@echo "==> installing Starlette and uvicorn"
+	@$(PIP) install --no-build-isolation "$(FULL)[serve]"
+	@touch $@
+
+test-serve: $(VENV)/serve-tools  ## structlearn serve: its protocol, under load and under attack (a minute)
+	@echo "==> running the tests of the server"
+	@STRUCTLEARN_TEST_SERVE=1 $(BIN)/python -m pytest tests/serve
+
+test-neighbours: $(VENV)/test-tools  ## the tests of python-crfsuite and sklearn-crfsuite, and products, on our module
+	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn.crfsuite"
+	@$(BIN)/python tools/neighbour_suites.py
+	@$(BIN)/python tools/neighbour_products.py
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"
@@ -188,13 +205,17 @@ format: $(VENV)/lint-tools  ## format everything
 	@$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(NATIVE))
 
 bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
-	@$(PIP) install --no-build-isolation --editable ".[bench]"
+	@$(PIP) install --no-build-isolation "$(FULL)[bench]"
 	@$(BIN)/python -m benchmarks
 
 tables: bench  ## docs/tables.md: the lectures' tables and the rivals' again (DATA=FOLDER; most of an hour)
 	@$(BIN)/python -m benchmarks.tables --output docs/tables.md $(if $(DATA),--data $(DATA))
 
-wheel: $(VENV)/ready  ## build dist/*.whl and try it where no compiler is
+test-core: $(VENV)/test-tools  ## structlearn-core's wheel with nothing else installed
+	@echo "==> building the wheel of structlearn-core, and using models with nothing but it"
+	@$(BIN)/python tools/check_wheel.py --core
+
+wheel: $(VENV)/test-tools  ## build dist/*.whl, both distributions, and try them where no compiler is
 	@$(BIN)/python tools/check_wheel.py
 
 docs: $(VENV)/docs-tools  ## the documentation site, into build/docs; warnings are errors

@@ -139,14 +139,15 @@ def write_features(folder: Path) -> None:
 
     corpus = read_source(folder / "train.txt", None)
     tagger = Tagger(features="pos", n_models=1, all_possible_states=False, unknown="")
-    run, rows = TokenFitting(tagger._plain(), corpus), _core.TokenRows()
-    vocabulary = run.new_vocabulary()
-    vocabulary.add(_core.Extractor(run.features, corpus.core, True), corpus.core, rows)
-    run.freeze(vocabulary, rows)
+    inventory = TokenFitting(tagger._plain(), corpus).inventory
+    inventory.freeze(inventory.count(corpus, _core.TokenRows()), 0, 0)
     for name in ("train", "test"):
         corpus = read_source(folder / f"{name}.txt", None)
-        extractor = _core.Extractor(run.features, corpus.core, name == "train")
-        arrays = (rows if name == "train" else vocabulary.rows(extractor, corpus.core)).arrays()
+        if name == "train":
+            arrays = inventory.rows(corpus)
+        else:
+            extractor = _core.Extractor(inventory.features, corpus.core, False)
+            arrays = inventory.vocabulary.rows(extractor, corpus.core).arrays()
         begin, feature = arrays["begin"], arrays["feature"]
         with open(folder / f"{name}.features", "w") as file:
             t = 0

@@ -26,7 +26,7 @@ from structlearn.text.dependency_treebank import gold_trees
 from structlearn.text.formats import FORMATS
 from structlearn.text.resources import read_phrases, read_vectors
 from structlearn.text.surface import raw_text
-from structlearn.text.tree_rules import counted_rules
+from structlearn.text.tree_rules import RuleCounts
 from structlearn.text.trees import parse_brackets
 
 __all__ = ["Target", "seeds_of", "text_targets"]
@@ -115,7 +115,7 @@ def _format(format: str) -> Callable[[bytes], None]:
 
 def _brackets(data: bytes) -> None:
     trees = read_tree_text("input", data)
-    counted_rules([tree for tree, _ in trees])
+    RuleCounts([tree for tree, _ in trees]).rules()
     for tree, line in trees:
         assert line > 0
         assert len(tree.words) == len(tree.tags) > 0

@@ -12,7 +12,7 @@ from structlearn.exceptions import CapabilityError
 from structlearn.structures import Program
 from structlearn.tasks import ImageSegmenter
 
-PROJECT = Path(structlearn.__file__).parents[2] / "pyproject.toml"
+PROJECT = Path(structlearn.__file__).parents[2] / "packaging" / "structlearn" / "pyproject.toml"
 
 #: Extras for those who work on structlearn itself.
 OURS = {"test", "lint", "docs", "bench"}
@@ -67,6 +67,12 @@ def folder(tmp_path):
     return tmp_path
 
 
+def serve(folder):
+    from structlearn.serve import Settings, make_app
+
+    make_app(Settings({"english": "english.model"}))
+
+
 #: Extra, package, what needs it.
 USES = [
     ("plot", "matplotlib", draw),
@@ -76,6 +82,7 @@ USES = [
     ("gurobi", "gurobipy", solve),
     ("ray", "ray", go_to_several_machines),
     ("torch", "torch", make_a_layer),
+    ("serve", "starlette", serve),
 ]
 
 

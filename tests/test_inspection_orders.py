@@ -12,7 +12,7 @@ from structlearn.estimators import CRF, HMM, StructuredPerceptron
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Chain
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.tasks.tagging.inspection import inspect_tagger
+from structlearn.tasks.inspection import inspect_task
 from structlearn.text import FeatureTemplates
 from structlearn.workbench.labs.readings import tags_of
 
@@ -99,7 +99,7 @@ def test_every_call(models, tmp_path, capsys, name):
         for chosen in (None, one.classes_[:1]):
             for given in (None, sentences[:2]):
                 for page in (False, True):
-                    shown = inspect_tagger(one, 3, given, chosen, 5, page)
+                    shown = inspect_task(one, 3, given, chosen, 5, page)
                     assert isinstance(shown, str)
     assert cli.run(["inspect", str(path)]) == 0
     text = capsys.readouterr().out

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_typed():
 
 
 def test_citation_has_the_version():
-    """The version stands in pyproject.toml; where it is repeated, it is the same."""
+    """The version is the package's; where it is repeated, it is the same."""
     root = SOURCE.parent.parent
     if not (root / "CITATION.cff").exists():
         pytest.skip("installed without the source tree")
@@ -68,3 +69,15 @@ def test_citation_has_the_version():
         if line.startswith("version:")
     ]
     assert stated == structlearn.__version__
+
+
+def test_core_has_no_dependencies_and_the_rest_requires_it():
+    """What pip was told when it installed them."""
+    try:
+        core, rest = metadata.requires("structlearn-core"), metadata.requires("structlearn")
+    except metadata.PackageNotFoundError:
+        pytest.skip("not installed by pip")
+    assert all("extra ==" in needed for needed in core or [])
+    assert f"structlearn-core=={structlearn.__version__}" in rest
+    for name in ("structlearn-core", "structlearn"):
+        assert metadata.version(name) == structlearn.__version__

@@ -1,7 +1,12 @@
-"""Loading models and labelling text needs Python and the core: no NumPy, nothing built on it."""
+"""Loading models and labelling text needs Python and the core: no NumPy, nothing built on it.
+
+``tools/check_wheel.py`` runs these tests with a Python that has the wheel of structlearn-core and
+nothing else, named by STRUCTLEARN_CORE_PYTHON.
+"""
 
 import functools
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -13,8 +18,10 @@ from sklearn.exceptions import NotFittedError
 import structlearn
 from structlearn import cli
 from structlearn.datasets import make_treebank
+from structlearn.structures import Chain
 from structlearn.text import FeatureTemplates
 from tests import without_numpy
+from tests.io.crfsuite_files import small_model
 from tests.tasks.test_matrix import TASKS
 from tests.tasks.trainings import TRAININGS
 
@@ -109,10 +116,16 @@ def given(name, precision, tmp_path):
     return {"path": str(path), "sentences": sentences, **options}
 
 
+def run(kind, *arguments):
+    """Run the program without NumPy."""
+    python = os.environ.get("STRUCTLEARN_CORE_PYTHON", sys.executable)
+    command = [python, str(PROGRAM), kind, *arguments]
+    return subprocess.run(command, capture_output=True, check=False)
+
+
 def bare(kind, *arguments):
     """Return what the program without NumPy prints."""
-    command = [sys.executable, str(PROGRAM), kind, *arguments]
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = run(kind, *arguments)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
 
@@ -127,18 +140,64 @@ def test_models_answer_the_same(name, precision, given, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "precision"), [(n, CASES[n].precisions[-1]) for n in CASES])
-def test_commands_print_the_same(name, precision, given, capfdbinary):
-    commands = [["predict", given["path"], given["source"]]]
+def test_commands_print_the_same(name, precision, given, tmp_path, capfdbinary):
+    path, source, gold = given["path"], given["source"], str(tmp_path / "gold")
+    label, formats = ["predict", path, source], []
     if "pipeline" in name:
-        formats = ("conllu", "json", "html", "text")
-        commands = [["annotate", *commands[0][1:], "--format", format] for format in formats]
+        label = ["annotate", path, source]
+        formats = [[*label, "--format", format] for format in ("json", "html", "text")]
     elif CASES[name].task in ("tagger", "candidates", "segments"):
-        commands.append([*commands[0], "--confidence", "--threads", "2"])
+        formats = [[*label, "--confidence", "--threads", "2"]]
     if CASES[name].functions:  # which the command line cannot be given
         return
+    assert cli.run([*label, "--output", gold]) == 0
+    commands = [label, *formats, ["evaluate", path, gold, "--json"], ["inspect", path]]
     for command in commands:
         assert cli.run(command) == 0
-        assert bare("command", *command) == capfdbinary.readouterr().out.decode()
+        printed = capfdbinary.readouterr().out.decode()
+        found = bare("command", *command)
+        if command[0] == "evaluate":  # all but the speed
+            printed, found = (
+                {k: v for k, v in json.loads(text).items() if "per_second" not in k}
+                for text in (printed, found)
+            )
+        assert found == printed
+
+
+CHAIN_X = [
+    [{"w": "fish", "n": 0.5}, {"w": "sleep", "up": True}, ["bias", "größe"]],
+    [["w=fish"], {"w": ["fish", "sleep"]}, {"in": {"w": "x"}}, "größe"],
+]
+CHAIN_Y = [["N", "V", "D"], ["N", "D", "V", "N"]]
+
+
+@pytest.mark.parametrize("kind", ["crfsuite", "first order", "second order"])
+def test_chains_over_strings_answer_the_same(kind, tmp_path):
+    path = tmp_path / ("small.crf" if kind == "crfsuite" else "chain.model")
+    if kind == "crfsuite":
+        path.write_bytes(small_model())
+    else:
+        structure = Chain(1 if kind == "first order" else 2)
+        structlearn.CRF(structure=structure).fit(CHAIN_X, CHAIN_Y).to_chain().save(path)
+    given = {"path": str(path), "X": CHAIN_X, "y": CHAIN_Y}
+    answers = json.loads(bare("chain", json.dumps({**given, "folder": str(tmp_path / "there")})))
+    assert answers["same"]
+    assert answers["again"]
+    assert answers["threads"][0] == answers["threads"][1]
+    here = without_numpy.chain_uses(**given, folder=tmp_path / "here")
+    assert answers == json.loads(json.dumps(here))
+
+
+def test_estimators_say_what_they_need(tmp_path):
+    structlearn.CRF().fit(CHAIN_X, CHAIN_Y).save(tmp_path / "crf.model")
+    code = f"""
+import structlearn
+try:
+    structlearn.load({str(tmp_path / "crf.model")!r})
+except ImportError as error:
+    print(error)
+"""
+    assert "to_chain" in bare("program", code)
 
 
 @pytest.mark.parametrize("kind", ["Tagger", "Pipeline"])
@@ -155,3 +214,36 @@ except NotFittedError as error:
     with pytest.raises(NotFittedError) as raised:
         getattr(structlearn.tasks, kind)().save("model")
     assert bare("program", code).strip() == f"NotFittedError True {raised.value}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from structlearn import CRF",
+        "from structlearn.structures import Chain",
+        "import structlearn.losses",
+        "from structlearn.tasks import Tagger; Tagger().fit([[('a', 'X'), ('b', 'Y')]])",
+    ],
+)
+def test_what_is_missing_is_named_and_how_to_get_it(code):
+    code = f"try:\n    {code}\nexcept ModuleNotFoundError as error:\n    print(error.name, error)"
+    printed = bare("program", code)
+    assert printed.startswith("numpy this needs NumPy, which is not installed: pip install struct")
+
+
+def test_commands_name_what_is_missing(tmp_path):
+    gold = tmp_path / "gold.txt"
+    gold.write_text("a X\nb Y\n\n")
+    for command in (["demo"], ["train", "tagger", str(gold), "--model", str(tmp_path / "model")]):
+        done = run("command", *command)
+        assert done.returncode == 1
+        assert done.stderr.decode().count("\n") == 1
+        assert done.stderr.decode().startswith("structlearn: this needs NumPy, which is not inst")
+
+
+def test_other_programs_are_told_nothing():
+    """Advice is for modules of the library; what others import is their business."""
+    code = (
+        "import structlearn\ntry:\n    import numpy\nexcept ImportError as error:\n    print(error)"
+    )
+    assert bare("program", code).strip() == "No module named 'numpy'"

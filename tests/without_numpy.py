@@ -1,29 +1,42 @@
-"""A process that has Python and structlearn alone: no NumPy, nor what stands on it, nor rich.
+"""A process that has Python and structlearn-core alone: no NumPy, nor what stands on it, nor rich.
 
 As a program it hides these packages and does what its arguments say: ``command ...`` runs the
-command line, ``use ...`` loads a model and prints all of its answers as JSON, ``program ...`` runs
-some lines of Python. Tests import :func:`uses` and compare with the answers of a process that has
-everything.
+command line, ``use ...`` loads a model of a task and prints all of its answers as JSON, ``chain
+...`` one over strings and dictionaries, ``program ...`` runs some lines of Python. Tests import
+:func:`uses` and :func:`chain_uses` and compare with the answers of a process that has everything.
+It imports nothing but structlearn, and runs where nothing else is installed.
 """
 
 import json
 import pickle
 import sys
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 
-__all__ = ["FUNCTIONS", "uses"]
+from structlearn.missing import MissingPackages
 
-ABSENT = {"numpy", "scipy", "sklearn", "highspy", "rich"}
+__all__ = ["FUNCTIONS", "chain_uses", "uses"]
+
+ABSENT = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "highspy", "rich"}
 
 
-class Absent(MetaPathFinder):
-    """Finds the packages that are absent before anybody else does, and refuses them."""
+class Without:
+    """A finder of modules that does not find the packages that are absent."""
 
-    def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] in ABSENT:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return None
+    def __init__(self, finder):
+        self.finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+    def find_spec(self, name, *rest):
+        return None if name.partition(".")[0] in ABSENT else self.finder.find_spec(name, *rest)
+
+
+def hide():
+    """Hide the packages, but not what says how to get them."""
+    sys.meta_path[:] = [
+        finder if finder is MissingPackages else Without(finder) for finder in sys.meta_path
+    ]
 
 
 def last_letter(word):
@@ -93,8 +106,46 @@ def uses(path, sentences, source, folder, functions=False):
     return answers
 
 
+def chain_uses(path, X, y, folder):
+    """Return what a chain over strings answers, as JSON can hold it.
+
+    Parameters
+    ----------
+    path : str
+        A file of CRFsuite's, or of ours if its name ends in ``.model``.
+    X, y : lists
+        Sequences, and labels for them.
+    folder : path
+        For what it writes.
+    """
+    import structlearn
+    from structlearn.io import read_crfsuite
+
+    folder = Path(folder)
+    folder.mkdir()
+    model = (structlearn.load if path.endswith(".model") else read_crfsuite)(path)
+    model.save(folder / "saved")
+    pickle.loads(pickle.dumps(model)).save(folder / "pickled")
+    answers = {"printed": repr(model), "threads": []}
+    written = [(folder / name).read_bytes() for name in ("saved", "pickled")]
+    answers["same"] = written[0] == written[1]
+    for n_jobs in (1, 2):
+        model.n_jobs = n_jobs
+        found = {ask: repr(getattr(model, ask)(X)) for ask in QUERIES}
+        found["single"] = repr([model.predict_single(x) for x in X])
+        found["sample"] = repr(model.sample(X, 2, random_state=0))
+        found["forbidden"] = repr(model.predict_kbest(X, 2, forbidden=[[(0, y[0][0])]] * len(X)))
+        found["explain"] = repr(model.explain(X))
+        found["learned"] = [repr(model.top_features()), repr(model.transitions())]
+        found["judged"] = [model.score(X, y), model.log_loss(X, y)]
+        answers["threads"].append(found)
+    answers["calibrated"] = repr(model.calibrate(X, y).confidence(X))
+    answers["again"] = structlearn.load(folder / "saved").predict(X) == model.predict(X)
+    return answers
+
+
 def main(kind, *arguments):
-    sys.meta_path.insert(0, Absent())
+    hide()
     if kind == "command":
         from structlearn.cli import main as command
 
@@ -102,7 +153,8 @@ def main(kind, *arguments):
     if kind == "program":
         exec(arguments[0], {})
         return
-    json.dump(uses(**json.loads(arguments[0])), sys.stdout)
+    answer = chain_uses if kind == "chain" else uses
+    json.dump(answer(**json.loads(arguments[0])), sys.stdout)
 
 
 if __name__ == "__main__":

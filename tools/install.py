@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 
 LOG = Path("build/install.log")
@@ -37,8 +38,20 @@ def told(line: str) -> tuple[str, bool] | None:
     return None
 
 
+def remove_old_structlearn() -> None:
+    """Remove a structlearn from before structlearn-core, with which pip would remove the module."""
+    try:
+        files = metadata.files("structlearn") or []
+    except metadata.PackageNotFoundError:
+        return
+    if any(file.name.startswith("_core.") for file in files):
+        command = [sys.executable, "-m", "pip", "uninstall", "--quiet", "--yes", "structlearn"]
+        subprocess.run(command, check=True)
+
+
 def main(arguments: list[str]) -> int:
     """Run pip with these arguments; return its exit code."""
+    remove_old_structlearn()
     begin, shown, terminal = time.monotonic(), "", sys.stdout.isatty()
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-v"]
     LOG.parent.mkdir(exist_ok=True)

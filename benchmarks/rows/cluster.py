@@ -74,19 +74,21 @@ def nothing(shard: Any, number: int) -> float:
 
 def _measure(path: str, cluster: str | None, repeats: int) -> dict[str, Any]:
     """Return seconds of evaluations of loss and gradient, and what they take."""
-    from structlearn.distributed import training
+
     from structlearn.distributed.cluster import connected, make_crew
-    from structlearn.distributed.corpora import read_corpora
+    from structlearn.distributed.crew import CrewParts
     from structlearn.distributed.shards import file_shards
-    from structlearn.distributed.tagging import ShardedTokenFitting
+    from structlearn.fitting.split_corpus import SplitCorpus
+    from structlearn.tasks.tagging.token_fitting import TokenFitting
+    from structlearn.text.sources import read_source
 
     with connected(cluster, WORKERS) as n:
         shards = file_shards([path], "columns")
         with make_crew(shards, cluster, n) as crew:
             before = dict(crew.files().each(private_memory))
-            corpus = read_corpora(crew, training.read_tokens, "columns")
+            corpus = SplitCorpus(CrewParts(crew.files()).then(read_source))
             tagger = Tagger("chunk", learner="crf")
-            problem = ShardedTokenFitting(tagger._plain(), corpus).problem()
+            problem: Any = TokenFitting(tagger._plain(), corpus).problem()
             w, out = np.zeros(problem.n_weights), np.empty(problem.n_weights)
             times = []
             for _ in range(repeats):
@@ -95,11 +97,11 @@ def _measure(path: str, cluster: str | None, repeats: int) -> dict[str, Any]:
                 times.append(time.perf_counter() - begin)
             sent = {"bytes out": getattr(crew, "bytes_out", 0)}
             sent["bytes back"] = getattr(crew, "bytes_back", 0)
-            after = dict(problem.held.each(private_memory))
+            after = dict(problem.parts.held.each(private_memory))
             calls = []
             for _ in range(10 * repeats):
                 begin = time.perf_counter()
-                problem.held.sum(nothing)
+                problem.parts.held.sum(nothing)
                 calls.append(time.perf_counter() - begin)
             return {
                 "seconds": times,

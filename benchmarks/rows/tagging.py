@@ -204,6 +204,16 @@ def tagger_labelling(context: Context) -> Result:
     return result
 
 
+def _core_alone(folder: Path, files: _Files) -> list[str]:
+    """Return a command that labels a sentence where nothing but structlearn-core is installed."""
+    sys.path.insert(0, str(HERE.parent / "tools"))
+    from check_wheel import build, install
+
+    python, _ = install(str(folder), [build("core")], fetch=False)
+    code = f"import structlearn; structlearn.load({str(files / 'ours.model')!r})"
+    return [python, "-c", f"{code}.predict([[('He', 'PRP'), ('sleeps', 'VBZ')]])"]
+
+
 @benchmark
 def tagger_start(context: Context) -> Result:
     """Start a process, load CoNLL-2000's model, label one sentence."""
@@ -225,6 +235,7 @@ def tagger_start(context: Context) -> Result:
             "ours": structlearn("predict", files / "ours.model", files / "one.txt",
                                 "--output", files / "out.txt"),
             "from Python": [sys.executable, "-c", api],
+            "core": _core_alone(files / "core", files),
         }  # fmt: skip
         if has_rival:
             run(crfsuite("train", files / "train.txt", files / "theirs.model", PASSES))
@@ -237,6 +248,8 @@ def tagger_start(context: Context) -> Result:
                           timings["ours"], timings["theirs"], at_least=1),
                 Row.times("Tagger.load(...).predict", "pycrfsuite in a fresh Python",
                           timings["from Python"], timings["theirs"], at_least=1),
+                Row.times("the same, structlearn-core alone", "pycrfsuite in a fresh Python",
+                          timings["core"], timings["theirs"], at_least=1 / 1.5),
             ]  # fmt: skip
     return result
 

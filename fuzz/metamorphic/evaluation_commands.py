@@ -110,6 +110,6 @@ def pipelines(subject: Subject, rng: Rng) -> None:
     doc = model(raw_text(corpus))
     found = model.evaluate(corpus)
     for name, counts in ud_scores(gold, _read_conllu(doc.to_conllu())).items():
-        shown = [found[name][key] for key in ("correct", "gold", "system")]
+        shown = [found[name][key] for key in ("correct", "gold", "predicted")]
         demand_same(name, list(counts), shown)
     demand_same("score", found["las"]["f1"], model.score(corpus))

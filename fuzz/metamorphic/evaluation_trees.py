@@ -103,7 +103,7 @@ def scores_of_brackets(most: int, rng: Rng) -> None:
         demand_same(name, expected[name], getattr(found, name), ROUNDING)
     by_label = brackets.brackets_by_label(*compared)
     sums = [sum(getattr(s, name) for s in by_label.values()) for name in ("correct", "gold")]
-    demand_same("sums over labels", [found.matched, found.gold], sums)
+    demand_same("sums over labels", [found.correct, found.gold], sums)
 
 
 # -- annotated text -----------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def ud_evaluation(multiword: float, rng: Rng) -> None:
     system = _annotated(rng, text, gold, multiword)
     expected = ud_scores(gold, system)
     found = aligned_scores(gold, system)
-    counts = {name: (s.correct, s.gold, s.system) for name, s in found.items()}
+    counts = {name: (s.correct, s.gold, s.predicted) for name, s in found.items()}
     demand_same("counts", plain(expected), plain(counts))
     for name, (right, n_gold, n_system) in expected.items():
         precision, recall = right / n_system, right / n_gold

@@ -19,7 +19,7 @@ from fuzz.metamorphic.distributions import outside_segments
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.variants import Variant, both, named
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.tasks.tagging.inspection import inspect_tagger
+from structlearn.tasks.inspection import inspect_task
 
 __all__: list[str] = []
 
@@ -160,9 +160,9 @@ def confidence_in_explanations(variant: Variant, rng: Rng) -> None:
             demand_same(f"explain at {t}", min(1.0, row[t][1]), told[t], ROUNDING)
     p = [told[t] for t in starts if t in told]
     if rng.random() < 0.2:
-        page = inspect_tagger(model, sentences=X, page=True)
+        page = inspect_task(model, X=X, page=True)
         demand_same("page", [f"{x:.2f}" for x in p], re.findall(r"<i>([01]\.\d\d)</i>", page))
-        text = inspect_tagger(model, sentences=X)
+        text = inspect_task(model, X=X)
         demand_same("report", [f"{x:.3f}" for x in p], re.findall(r" \(p = ([01]\.\d{3})", text))
 
 
@@ -171,10 +171,10 @@ def confidence_of_trees(variant: Variant, rng: Rng) -> None:
     """Probabilities that trees carry are those of the marginals and `predict_proba`."""
     model, X = variant.model(rng), variant.subject.inputs(rng, 1)
     (words,) = model.predict_marginals(X, least=0.0)
-    tree = model.predict(X, probabilities=True)[0]
+    tree = model.predict(X, confidence=True)[0]
     arcs = [p.get(arc, 0.0) for p, arc in zip(words, tree, strict=True)]
     if model.calibration_ is not None:
         arcs = list(map(model.calibration_.confidence, arcs))
-    demand_same("probabilities of arcs", arcs, list(tree.probabilities), ROUNDING)
+    demand_same("probabilities of arcs", arcs, list(tree.confidence), ROUNDING)
     (p,) = model.predict_proba(X, [list(tree)])
     demand_same("probability", p, tree.probability, ROUNDING)

@@ -66,8 +66,11 @@ nb::bytes to_bytes(const std::vector<T>& values) {
   return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
+// A match of bytes may have torn a character.
 inline nb::str text_of(std::string_view s) {
-  return nb::str(s.data(), s.size());
+  PyObject* text = PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace");
+  if (text == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(text);
 }
 
 inline text::Format format_of(const std::string& name) {

@@ -19,7 +19,10 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_names(m);
   structlearn::python::bind_word_emissions(m);
   structlearn::python::bind_tagger_training(m);
+  structlearn::python::bind_crfsuite(m);
   structlearn::python::bind_inputs(m);
+  structlearn::python::bind_string_chain(m);
+  structlearn::python::bind_label_constraints(m);
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_candidates(m);
   structlearn::python::bind_segments(m);

@@ -26,6 +26,19 @@ void shrink(OnlineState<Real>& state, double factor) {
   state.scale = 1.0;
 }
 
+double added_cost(AddedCost added, double cost) {
+  switch (added) {
+    case AddedCost::kOne:
+      return 1.0;
+    case AddedCost::kRoot:
+      return std::sqrt(cost);
+    case AddedCost::kWhole:
+      return cost;
+    default:
+      return 0.0;
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -60,9 +73,15 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
                                                      settings.margin, settings.beam, r, ws)
                                  : problem.loss(i, layout, state.v.data(), state.scale,
                                                 settings.margin, settings.temperature, r, ws);
+    double loss = found.loss;
+    if (settings.added != AddedCost::kNothing) {
+      const double cost = found.changed ? problem.cost_along(i, layout, r, ws) : 0.0;
+      report.cost += weight * cost;
+      loss = found.changed ? loss + added_cost(settings.added, cost) : 0.0;
+    }
     state.steps += 1.0;
     ++report.seen;
-    report.loss += weight * found.loss;
+    report.loss += weight * loss;
     double step = weight;
     if (settings.step == Step::kDecaying) {
       const double share = 1.0 / state.steps;
@@ -71,7 +90,7 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
       state.cost += share * (N * settings.C * weight * found.cost - state.cost);
     }
     if (found.changed && weight != 0.0 && adaptive) {
-      report.updates += adaptive->take(i, layout, r, found.loss, weight);
+      report.updates += adaptive->take(i, layout, r, loss, weight);
     } else if (found.changed && weight != 0.0) {
       ++report.updates;
       report.invalid += !found.valid;

@@ -27,6 +27,16 @@ enum class Step {
   kArow,     // w -= loss / (<g, S g> + rate / s) S g, S = 1 / (1 + sum of s g^2 / rate)
 };
 
+// What the cost of the output found adds to its loss once it is found, at margin 0: the steps by
+// predictions of K. Crammer et al. (2006), Online passive-aggressive algorithms, section 5.
+enum class AddedCost {
+  kNothing,
+  kCounted,  // nothing; it is counted
+  kOne,      // 1, whatever it is
+  kRoot,
+  kWhole,
+};
+
 struct OnlineSettings {
   Step step = Step::kUnit;
   double margin = 0.0;
@@ -36,6 +46,7 @@ struct OnlineSettings {
   double delta = 1.0;  // AdaGrad: keeps the first steps from being as long as the rate
   double least = 0.0;  // parts whose part of the gradient is at most this are left out of a step
   bool average = true;
+  AddedCost added = AddedCost::kNothing;
   BeamSettings beam;                 // instead of exact inference, where it has a width
   const WeightCone* cone = nullptr;  // where weights are brought back to after each step
 };
@@ -56,6 +67,7 @@ struct EpochReport {
   std::size_t seen = 0, updates = 0;
   std::size_t invalid = 0;  // updates of a beam on an output that scores less than the gold one
   double loss = 0.0;
+  double cost = 0.0;  // of the outputs found, where it was counted
   bool complete = true;
 };
 

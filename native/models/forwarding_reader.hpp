@@ -10,16 +10,18 @@
 
 namespace structlearn {
 
-class ForwardingReader : public Reader {
+// Base: Reader, or a class of readers.
+template <class Base>
+class ForwardingReader : public Base {
  public:
   explicit ForwardingReader(std::unique_ptr<Reader> reader) : reader_(std::move(reader)) {}
 
   const Scored& scores(std::size_t input, Purpose purpose) override {
     return reader_->scores(input, purpose);
   }
-  const Scored* widen() override { return reader_->widen(); }
   void to_model(Output& y) const override { reader_->to_model(y); }
   bool to_structure(Output& y) const override { return reader_->to_structure(y); }
+  void to_labels(Output& y) const override { reader_->to_labels(y); }
   std::optional<Output> makeshift() const override { return reader_->makeshift(); }
   std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
   void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
@@ -31,7 +33,6 @@ class ForwardingReader : public Reader {
   void forbid(const Scored& scored, const Part& part) const override {
     reader_->forbid(scored, part);
   }
-  bool outcomes_are_labels() const override { return reader_->outcomes_are_labels(); }
   bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
     return reader_->alike(site, a, b);
   }

@@ -17,28 +17,16 @@ inline constexpr std::int32_t kAnyLabel = -1;
 // Parts that are forbidden, by input.
 using Forbidden = std::vector<std::vector<Part>>;
 
-class MaskedReader final : public ForwardingReader {
+class MaskedReader final : public ForwardingReader<Reader> {
  public:
   MaskedReader(std::unique_ptr<Reader> reader, const Forbidden& forbidden)
       : ForwardingReader(std::move(reader)), forbidden_(forbidden) {}
 
   const Scored& scores(std::size_t input, Purpose purpose) override {
-    input_ = input;
-    return masked(reader_->scores(input, purpose));
-  }
-  const Scored* widen() override {
-    const Scored* wider = reader_->widen();
-    return wider == nullptr ? nullptr : &masked(*wider);
-  }
-  // A makeshift might have what is forbidden.
-  std::optional<Output> makeshift() const override {
-    return forbidden_[input_].empty() ? reader_->makeshift() : std::nullopt;
-  }
-
- private:
-  const Scored& masked(const Scored& scored) const {
+    const Scored& scored = reader_->scores(input, purpose);
     const auto labels = static_cast<std::int32_t>(reader_->names(scored));
-    for (Part part : forbidden_[input_]) {
+    masked_ = !forbidden_[input].empty();
+    for (Part part : forbidden_[input]) {
       const bool any = part.label == kAnyLabel;
       const std::int32_t first = any ? 0 : part.label, last = any ? labels : part.label + 1;
       for (part.label = first; part.label < last; ++part.label) {
@@ -47,9 +35,14 @@ class MaskedReader final : public ForwardingReader {
     }
     return scored;
   }
+  // A makeshift might have what is forbidden.
+  std::optional<Output> makeshift() const override {
+    return masked_ ? std::nullopt : reader_->makeshift();
+  }
 
+ private:
   const Forbidden& forbidden_;
-  std::size_t input_ = 0;  // the one that was scored last
+  bool masked_ = false;  // whether parts of the input that was scored last are forbidden
 };
 
 class MaskedInputs final : public Inputs {

@@ -105,16 +105,15 @@ std::vector<double> certainties(const Reader& reader, const Scored& scored, cons
   return probability;
 }
 
-std::vector<Output> rivals(Reader& reader, const Scored& scored) {
+Ranked rivals(Reader& reader, const Scored& scored) {
   Output y;
-  if (scored.structure->solve(scored.layout, scored.scores, y, reader.workspace).value ==
-      kMinusInfinity) {
-    return {};
-  }
+  const double value =
+      scored.structure->solve(scored.layout, scored.scores, y, reader.workspace).value;
+  if (value == kMinusInfinity) return {};
   std::vector<std::uint32_t> parts;
   const std::size_t n = encode(scored, y, parts),
                     outcomes = scored.layout.block[scored.first].outcomes;
-  std::vector<Output> others(n);
+  Ranked others(n);
   std::vector<double> kept(outcomes);
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t site = parts[i] / outcomes, mine = parts[i] % outcomes;
@@ -123,7 +122,9 @@ std::vector<Output> rivals(Reader& reader, const Scored& scored) {
     for (std::size_t k = 0; k < outcomes; ++k) {
       if (reader.alike(site, mine, k)) row[k] = kMinusInfinity;
     }
-    if (best(reader, scored, others[i]).value == kMinusInfinity) others[i].clear();
+    auto& [margin, rival] = others[i];
+    margin = value - best(reader, scored, rival).value;
+    if (margin == -kMinusInfinity) rival.clear();
     std::copy(kept.begin(), kept.end(), row);
   }
   return others;

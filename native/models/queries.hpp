@@ -40,7 +40,8 @@ std::vector<double> certainties(const Reader&, const Scored&, const Output& y,
                                 const std::vector<double>& p);
 
 // For each part of the first block that the best output has: the best output that has no part
-// written alike at its site; empty if there is none.
-std::vector<Output> rivals(Reader&, const Scored&);
+// written alike at its site, and by how much its score is less; empty, with the margin inf, if
+// there is none.
+Ranked rivals(Reader&, const Scored&);
 
 }  // namespace structlearn

@@ -41,16 +41,15 @@ class Reader {
 
   // The hook. Throws Incapable where the model has no sums.
   virtual const Scored& scores(std::size_t input, Purpose) = 0;
-  // The input that was scored last with more candidates for its labels, where a model chooses a few
-  // for each; null if there are no more.
-  virtual const Scored* widen() { return nullptr; }
-  // Whether outcome k stands for label k wherever labels are scored.
-  virtual bool outcomes_are_labels() const { return true; }
 
   // From an output of the structure to one of the model, whose labels may be others than the
   // structure's outcomes; and back: false if the structure has no such output here.
   virtual void to_model(Output&) const {}
   virtual bool to_structure(Output&) const { return true; }
+
+  // From an output of the model to a label for each token, of models that label tokens, one by one
+  // or as segments.
+  virtual void to_labels(Output&) const {}
 
   // What stands for an output, with the score -inf, where none is legal; nothing: that is an error.
   virtual std::optional<Output> makeshift() const { return std::nullopt; }

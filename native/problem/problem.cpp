@@ -132,6 +132,18 @@ void Problem::add_cost(std::size_t i, const Layout& layout, double margin, doubl
   }
 }
 
+double Problem::cost_along(std::size_t i, const Layout& layout, const PartVector& v,
+                           Workspace& ws) const {
+  double* cost = ws.real(kTheta, layout.parts);
+  std::fill(cost, cost + layout.parts, 0.0);
+  add_cost(i, layout, 1.0, cost);
+  double sum = 0.0;
+  for (std::size_t n = 0; n < v.value.size(); ++n) {
+    sum += v.value[n] * cost[v.dense ? n : v.index[n]];
+  }
+  return sum;
+}
+
 // The zero-one cost has one coordinate outside the parts, "not the gold output": at eps = 0 it is
 // a race between the gold output and the best other one, above it a reweighting of two masses. The
 // mass of the others is what is left of the whole without the gold output, so it has an error of

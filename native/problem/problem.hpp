@@ -161,6 +161,8 @@ class Problem {
   std::span<const std::uint32_t> gold_parts(std::size_t i) const {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }
+  // <c, v> over the parts of example i.
+  double cost_along(std::size_t i, const Layout&, const PartVector& v, Workspace&) const;
   // margin * c0 of example i.
   double cost_constant(std::size_t i, double margin) const {
     return cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;

@@ -63,6 +63,10 @@ std::uint64_t boundary_value(std::ptrdiff_t distance) {
   return nonzero(hash_string(boundary_name(distance)));
 }
 
+std::uint64_t spelled_key(std::string_view feature) {
+  return nonzero(hash_string(feature, kHashB));
+}
+
 std::uint64_t vector_key(std::string_view text, std::size_t d) {
   return nonzero(combine(hash_string(text), d));
 }
@@ -75,7 +79,12 @@ bool several_values(const Attribute& a) {
   return a.multiple || a.kind == Attribute::Kind::kSentence;
 }
 
+bool of_sentence(Place place) {
+  return place == Place::kToken || place == Place::kStart || place == Place::kStop;
+}
+
 Site site_of(const Template& t) {
+  if (t.spelling != Spelling::kNone) return t.transition ? Site::kPair : Site::kToken;
   const auto all = [&](Place place) {
     return std::all_of(t.atoms.begin(), t.atoms.end(),
                        [&](const Atom& atom) { return atom.place == place; });
@@ -98,18 +107,34 @@ FeatureSet::FeatureSet(std::vector<Attribute> attributes, std::vector<Template> 
     throw std::invalid_argument("template '" + t.text + "': " + reason);
   };
   for (const Template& t : templates_) {
-    if (t.atoms.empty()) throw std::invalid_argument("a template without attributes");
+    const bool spelled = t.spelling != Spelling::kNone;
+    if (t.atoms.empty() && !spelled) {
+      throw std::invalid_argument("a template without attributes");
+    }
+    if (t.pieces.size() != (spelled ? t.atoms.size() + 1 : 0)) {
+      refuse(t, "values and what stands between them do not fit together");
+    }
     site_.push_back(site_of(t));
     has_transitions_ = has_transitions_ || t.transition;
-    const bool of_segment = t.atoms[0].place != Place::kToken;
+    const bool of_segment = !t.atoms.empty() && !of_sentence(t.atoms[0].place);
     if (site_.size() == 1) for_segments_ = of_segment;
     if (of_segment != for_segments_ || (of_segment && t.transition)) {
       refuse(t, "features of tokens and of segments do not go together");
     }
     for (const Atom& atom : t.atoms) {
       if (atom.attribute >= attributes_.size()) throw std::invalid_argument("no such attribute");
-      const Attribute& a = attributes_[atom.attribute];
-      if ((atom.place != Place::kToken) != of_segment) refuse(t, "an attribute without a place");
+      Attribute& a = attributes_[atom.attribute];
+      if (of_sentence(atom.place) == of_segment) refuse(t, "an attribute without a place");
+      if (spelled) {
+        if (a.kind != Attribute::Kind::kString || a.multiple) {
+          refuse(t, "a spelled feature is made of single values of columns");
+        }
+        a.spelled = true;
+        continue;
+      }
+      if (!of_segment && atom.place != Place::kToken) {
+        refuse(t, "places in the sentence are for spelled features");
+      }
       if (atom.place == Place::kWhole) {
         if (several_values(a)) refuse(t, "whole() takes one value a token");
         wholes_.push_back(atom.attribute);
@@ -158,6 +183,9 @@ void Extractor::update() {
             attribute.vectors->names.find(attribute.function ? found[0] : strings[s]) + 1u);
       } else if (!attribute.function) {
         values.single.push_back(nonzero(strings.hash(s)));
+      } else if (attribute.spelled) {
+        values.text.push_back(found.empty() ? std::string() : std::move(found[0]));
+        values.single.push_back(nonzero(hash_string(values.text.back())));
       } else if (attribute.multiple) {
         for (const std::string& v : found) values.several.push_back(nonzero(hash_string(v)));
         values.begin.push_back(static_cast<std::uint32_t>(values.several.size()));
@@ -169,6 +197,7 @@ void Extractor::update() {
   }
   pad_ = 0;
   for (const Template& t : features_->templates()) {
+    if (t.spelling != Spelling::kNone) continue;
     for (const Atom& atom : t.atoms) {
       pad_ = std::max(pad_, static_cast<std::size_t>(std::abs(atom.offset)));
     }
@@ -350,7 +379,8 @@ std::vector<Extractor::Plan> Extractor::plan(Site site, std::span<const std::uin
     const Template& t = templates[number];
     if (features_->site(number) != site || (!skip.empty() && skip[number])) continue;
     Plan plan{&t, hash_string(t.text), static_cast<std::uint16_t>(number), t.atoms.size() <= 4, {}};
-    for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+    const bool spelled = t.spelling != Spelling::kNone;
+    for (std::size_t i = 0; i < t.atoms.size() && !spelled; ++i) {
       const Atom& atom = t.atoms[i];
       const Attribute& a = features_->attributes()[atom.attribute];
       plan.plain = plan.plain && !several_values(a) && a.kind != Attribute::Kind::kVector;
@@ -394,9 +424,17 @@ void Extractor::add_tokens(Site site, std::span<const std::uint8_t> skip, Keys& 
   out.clear();
   const std::vector<Plan> plans = plan(site, skip);
   const auto& attributes = features_->attributes();
+  std::string feature;
   // No label pair ends at the first token.
   for (std::size_t position = site == Site::kPair ? 1 : 0; position < length_; ++position) {
     for (const Plan& plan : plans) {
+      if (plan.from->spelling != Spelling::kNone) {
+        feature.clear();
+        spell(*plan.from, position, feature);
+        out.key.push_back(spelled_key(feature));
+        out.origin.push_back(plan.number);
+        continue;
+      }
       const Atom& leading = plan.from->atoms[0];
       if (attributes[leading.attribute].kind != Attribute::Kind::kVector) {
         add<false>(plan, {position, position + 1, position}, out);
@@ -469,6 +507,45 @@ std::vector<std::pair<std::string, std::uint64_t>> Extractor::named(std::size_t 
   return out;
 }
 
+void Extractor::spell_atom(const Template& t, const Atom& atom, std::size_t position,
+                           std::string& out) const {
+  const Attribute& a = features_->attributes()[atom.attribute];
+  const auto length = static_cast<std::ptrdiff_t>(length_);
+  const std::ptrdiff_t from = atom.place == Place::kStart  ? 0
+                              : atom.place == Place::kStop ? length
+                                                           : static_cast<std::ptrdiff_t>(position);
+  const std::ptrdiff_t at = from + atom.offset;
+  if (at >= 0 && at < length) {
+    const Column& column = corpus_.columns()[a.column];
+    const std::uint32_t s = column.cell[begin_ + static_cast<std::size_t>(at)];
+    out += a.function ? std::string_view(values_[atom.attribute].text[s]) : column.strings[s];
+    return;
+  }
+  const std::ptrdiff_t beyond = at < 0 ? at : at - length + 1;
+  std::string name = boundary_name(beyond);
+  if (t.spelling == Spelling::kCrfpp) {
+    out += name;
+    return;
+  }
+  name[1] = 'x';
+  if (std::abs(beyond) > 4) name = name.substr(0, 3) + "#";
+  if (!a.function) {
+    out += name;
+    return;
+  }
+  std::vector<std::string> found;
+  a.function(name, found);
+  if (!found.empty()) out += found[0];
+}
+
+void Extractor::spell(const Template& t, std::size_t position, std::string& out) const {
+  out += t.pieces[0];
+  for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+    spell_atom(t, t.atoms[i], position, out);
+    out += t.pieces[i + 1];
+  }
+}
+
 // The values of an atom as text; the same cases as for_values.
 std::vector<std::string> Extractor::texts(const Atom& atom, const Span& span, bool mark) const {
   const std::size_t attribute = atom.attribute;
@@ -517,6 +594,11 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
                             std::uint64_t key, std::size_t length) {
   if (begin_ != corpus_.sentence(sentence) || length_ == 0) expand(sentence);
   const Template& t = features_->templates()[origin];
+  if (t.spelling != Spelling::kNone) {
+    std::string feature;
+    spell(t, position, feature);
+    return feature;
+  }
   const Attribute& leading = features_->attributes()[t.atoms[0].attribute];
   const std::uint64_t seed = hash_string(t.text);
   if (leading.kind == Attribute::Kind::kVector) {

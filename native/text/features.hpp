@@ -80,6 +80,7 @@ struct Attribute {
   std::function<void(std::string_view, float*)> vector_function;
   std::size_t width = 0;
   std::shared_ptr<const Lexicon> lexicon;
+  bool spelled = false;  // its values are needed as text
   // kSentence: any number of values for each token.
   std::function<void(const Corpus&, std::size_t sentence, std::vector<std::vector<std::string>>&)>
       sentence_function;
@@ -102,6 +103,8 @@ enum class Place : std::uint8_t {
   kInside,  // a token inside: a feature for each, the same token for all such atoms
   kWhole,   // the values of all its tokens, in order, as one value
   kLength,  // the number of its tokens; the attribute is not read
+  kStart,   // the first token of the sentence, and of templates that spell their features only
+  kStop,    // one past its last token, likewise
 };
 
 struct Atom {
@@ -114,13 +117,24 @@ struct Atom {
 // inside are worked out once a token, whatever the number of segments.
 enum class Site : std::uint8_t { kToken, kPair, kBegin, kEnd, kInside, kSegment };
 
+// How the templates of other tools name their features, and what is beyond the ends of a sentence.
+enum class Spelling : std::uint8_t {
+  kNone,    // values have keys, and so have their combinations
+  kCrfpp,   // the feature is a string; _B-1, _B+1, ...
+  kWapiti,  // the feature is a string; _x-1 to _x-4, _x-#, to which functions are applied too
+};
+
 struct Template {
   std::string text;  // names the features and seeds their keys
   std::vector<Atom> atoms;
+  Spelling spelling = Spelling::kNone;
+  std::vector<std::string> pieces;  // what stands before, between and after spelled values
   bool mark_boundaries = false;  // beyond the sentence: a value of its own; otherwise no feature
   bool transition = false;       // of the label pair that ends at the token
 };
 
+// The key of a feature that is a string.
+std::uint64_t spelled_key(std::string_view feature);
 // The key of the d-th number of a vector template.
 std::uint64_t vector_key(std::string_view text, std::size_t d);
 // The value of an attribute this many places before (negative) or after a sentence, where it is
@@ -218,6 +232,9 @@ class Extractor {
     return known && attribute < values_.size() ? values_[attribute].single.data() : nullptr;
   }
 
+  // The feature of a template that spells its features.
+  void spell(const Template&, std::size_t position, std::string& out) const;
+
   // The name of the feature with this key that a template has at a token, or at a segment of
   // `length` tokens that begins there: its text and values.
   std::string name(std::size_t sentence, std::size_t position, std::size_t origin,
@@ -227,6 +244,7 @@ class Extractor {
   struct StringValues {
     std::size_t known = 0;                // strings of the column looked at
     std::vector<std::uint64_t> single;    // 0: no value
+    std::vector<std::string> text;        // of spelled values
     std::vector<std::uint32_t> begin{0};  // several values: hashes of string s from begin[s] on
     std::vector<std::uint64_t> several;
     std::vector<float> worked_out;  // rows of a vector function
@@ -250,6 +268,7 @@ class Extractor {
   template <class Each>
   void for_values(const Atom&, const Span&, bool mark, Each&& each) const;
   std::vector<std::string> texts(const Atom&, const Span&, bool mark) const;
+  void spell_atom(const Template&, const Atom&, std::size_t position, std::string& out) const;
   void combinations(const Template&, std::size_t atom, std::uint64_t key, const Span&,
                     Keys& out) const;
   static std::uint64_t next_stamp();

@@ -10,14 +10,17 @@ namespace structlearn::text {
 namespace {
 
 constexpr std::string_view kUnseen = "?";
+constexpr std::size_t kBeforeMerging = 1 << 16;
 
 }  // namespace
 
 Lexicon::Lexicon(std::span<const std::uint64_t> words, std::span<const std::uint32_t> value,
-                 const std::vector<std::string>& names)
+                 const std::vector<std::string>& names, std::span<const std::uint32_t> folded)
     : index_(words.size()) {
   for (const std::string& name : names) names_.add(name);
-  if (names.empty() || names_.size() != names.size() || words.size() != value.size()) {
+  if (names.empty() || names_.size() != names.size() || words.size() != value.size() ||
+      (!folded.empty() && folded.size() != words.size() * kFolds) ||
+      std::any_of(folded.begin(), folded.end(), [&](auto k) { return k >= names.size(); })) {
     throw std::invalid_argument("the lexicon does not fit together");
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -26,30 +29,43 @@ Lexicon::Lexicon(std::span<const std::uint64_t> words, std::span<const std::uint
     }
   }
   value_.assign(value.begin(), value.end());
+  folded_.assign(folded.begin(), folded.end());
 }
 
 void Lexicon::count(std::uint64_t word, std::uint32_t label, std::size_t fold,
                     std::uint32_t times) {
   counted_.push_back({index_.add(word), label, static_cast<std::uint32_t>(fold), times});
+  if (counted_.size() > 2 * merged_ + kBeforeMerging) merge();
 }
 
-std::vector<std::uint64_t> Lexicon::counts() const {
-  std::vector<Counted> sorted = counted_;
-  std::sort(sorted.begin(), sorted.end());
+void Lexicon::merge() {
+  std::sort(counted_.begin(), counted_.end());
+  std::size_t n = 0;
+  for (const Counted& one : counted_) {
+    if (n > 0 && !(counted_[n - 1] < one)) {
+      const std::uint64_t times = std::uint64_t{counted_[n - 1].times} + one.times;
+      counted_[n - 1].times = static_cast<std::uint32_t>(std::min<std::uint64_t>(times, ~0u));
+    } else {
+      counted_[n++] = one;
+    }
+  }
+  counted_.resize(n);
+  merged_ = n;
+}
+
+std::vector<std::uint64_t> Lexicon::counts() {
+  merge();
   const std::vector<std::uint64_t> words = index_.keys();
   std::vector<std::uint64_t> out;
-  for (std::size_t i = 0; i < sorted.size();) {
-    const Counted& one = sorted[i];
-    std::uint64_t times = 0;
-    for (; i < sorted.size() && !(one < sorted[i]); ++i) times += sorted[i].times;
-    out.insert(out.end(), {words[one.word], one.label, one.fold, times});
+  for (const Counted& one : counted_) {
+    out.insert(out.end(), {words[one.word], one.label, one.fold, one.times});
   }
   return out;
 }
 
 void Lexicon::finish(const std::vector<std::string>& labels) {
   names_.add(kUnseen);
-  std::sort(counted_.begin(), counted_.end());
+  merge();
   value_.assign(index_.size(), 0);
   folded_.assign(index_.size() * kFolds, 0);
   using Row = std::array<std::uint64_t, kFolds + 1>;  // a label's counts by fold, and the sum

@@ -12,13 +12,13 @@ Names are imported when first used, so that ``import structlearn`` costs next to
 
 from __future__ import annotations
 
+import sys
+
 from .lazy import lazy_names
+from .missing import MissingPackages
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
-
-    __version__: str
     from .estimators import (
         AROW,
         CRF,
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     )
     from .exceptions import CapabilityError, ConvergenceWarning, InfeasibleError
     from .loading import load
+
+#: The version of all distributions; both pyproject files read it here.
+__version__ = "0.1.0"
 
 _HOMES = {
     "AROW": "estimators",
@@ -57,6 +60,7 @@ _MODULES = (
     "learners",
     "losses",
     "metrics",
+    "models",
     "plotting",
     "scoring",
     "structures",
@@ -83,19 +87,5 @@ __all__ = [
     "load",
 ]
 
-
-def _version() -> str:
-    # Looked up when asked for: it takes longer to find than most commands take to run.
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("structlearn")
-    except PackageNotFoundError:  # the source tree, not installed
-        return "0"
-
-
-_lazy, __dir__ = lazy_names(__name__, _HOMES, _MODULES)
-
-
-def __getattr__(name: str) -> Any:
-    return _version() if name == "__version__" else _lazy(name)
+sys.meta_path.append(MissingPackages)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, _MODULES)

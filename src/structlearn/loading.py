@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["TASKS", "from_container", "load", "model_file"]
+__all__ = ["TASKS", "class_of", "from_container", "load", "model_file"]
 
 #: Task, as model files name it -> module and name of its class, imported when first needed.
 TASKS = {
@@ -23,6 +23,7 @@ TASKS = {
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
     "pipeline": ("tasks.pipeline.pipeline", "Pipeline"),
     "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
+    "chain": ("models.string_chain", "StringChain"),
     "estimator": ("estimators.stored.files", "StoredEstimator"),
 }
 
@@ -106,6 +107,21 @@ def from_container(
         raise FileError(
             name, f"{kind_of_file(description)}, which this version of structlearn cannot load"
         )
-    module, kind = TASKS[task]
-    home = getattr(import_module(f".{module}", __package__), kind)
+    try:
+        home = class_of(task)
+    except ModuleNotFoundError as error:
+        if task != "estimator":
+            raise
+        raise ModuleNotFoundError(
+            f"{name} is {kind_of_file(description)}, an estimator, which needs {error.name}: pip "
+            "install structlearn. A chain over strings or dictionaries can do without: there, save "
+            "model.to_chain() instead",
+            name=error.name,
+        ) from None
     return home.from_container(name, description, tensors, **given)
+
+
+def class_of(task: str) -> Any:
+    """Return the class of a task."""
+    module, kind = TASKS[task]
+    return getattr(import_module(f".{module}", __package__), kind)

@@ -308,8 +308,7 @@ def test_nothing_to_learn_from(fails, tmp_path):
 def test_options_that_make_no_sense(fails):
     train = ["train", "tagger", "good.txt", "--model", "model"]
     fails(*train, "--l1", 1, names="l1")
-    fails(*train, "--stream", "--learner", "crf", names="stream")
-    fails(*train, "--stream", "--dev", "good.txt", names="--stream")
+    fails(*train, "--stream", "--cluster", "local", names="--stream")
     fails(*train, "--scheme", "bio", "--target", "2", "--features", "pos", names="scheme")
     fails("train", "tagger", "-", "--stream", "--model", "model", names="standard input")
     fails("inspect", "model", "--label", "QQ", names="QQ")

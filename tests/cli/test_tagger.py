@@ -427,7 +427,7 @@ def test_evaluate_agrees_with_the_output_of_predict(command, home):
     again = json.loads(command("evaluate", "chunk", "-", "--json", stdin=text))
     again.pop("tokens_per_second")
     assert again == {k: v for k, v in result.items() if k != "tokens_per_second"}
-    report = command("evaluate", "chunk", "test.txt", "--confidence")
+    report = command("evaluate", "chunk", "test.txt", "--intervals")
     assert f"{100 * result['f1']:.2f}" in report
     assert "NP" in report
 

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from structlearn.constraints import (
+    Automaton,
     Label,
     Part,
     at_least,
     at_most,
+    contiguous,
     each_at_most_once,
     exactly,
     forbid,
@@ -19,7 +21,14 @@ from structlearn.constraints import (
     with_constraints,
 )
 from structlearn.exceptions import CapabilityError, ConflictError
-from structlearn.structures import Chain, Lattice, Multiclass, SemiMarkov, Tree
+from structlearn.structures import (
+    Chain,
+    ConstrainedChain,
+    Lattice,
+    Multiclass,
+    SemiMarkov,
+    Tree,
+)
 from structlearn.testing import check_structure
 
 MASKS = [
@@ -31,7 +40,7 @@ MASKS = [
     exactly(1, Label(2, at=0)),
     at_most(0, Label(2)),
 ]
-ROWS = [
+AUTOMATA = [
     at_most(1, Label(1)),
     at_least(2, Label(0)),
     exactly(2, Label(2)),
@@ -73,7 +82,7 @@ def satisfied(constraint, y):
     }[constraint]
 
 
-EVERY = [*MASKS, *ROWS, *PAIRS]
+EVERY = [*MASKS, *AUTOMATA, *PAIRS]
 
 
 @pytest.mark.parametrize("number", range(len(EVERY)), ids=[str(c) for c in EVERY])
@@ -93,8 +102,10 @@ def test_each_constraint_on_a_chain(number):
         assert best == pytest.approx(sorted(values, reverse=True)[:3])
         assert chain.as_program(**scores).solve().value == pytest.approx(max(values))
     report = chain.report(**scores)
-    assert report.needs_program == (EVERY[number] in ROWS)
-    assert len(report.masked) + len(report.rows) == 1
+    assert not report.needs_program
+    assert (len(report.masked), len(report.automata)) == (
+        (0, 1) if EVERY[number] in AUTOMATA else (1, 0)
+    )
 
 
 def chain_scores(rng):
@@ -107,11 +118,17 @@ def test_masks_leave_every_query():
     assert report.missing == {}
 
 
+def test_automata_leave_every_query():
+    constraints = [*AUTOMATA[:2], MASKS[1], AUTOMATA[8], *PAIRS]
+    report = check_structure(with_constraints(Chain(), constraints), chain_scores, n_inputs=2)
+    assert report.missing == {}
+
+
 def test_rows_leave_what_argmax_gives():
-    constraints = [ROWS[0], ROWS[5], MASKS[1]]
+    constraints = [exactly(2, Label(1)), at_most(1, Label(2)), forbid(Label(0, at=0))]
     report = check_structure(
-        with_constraints(Chain(), constraints),
-        chain_scores,
+        with_constraints(Tree([-1, 0, 0, 1]), constraints),
+        lambda rng: {"label": rng.normal(size=(4, 3)), "edge": rng.normal(size=(3, 3))},
         n_inputs=1,
         max_kbest=5,
         variations=False,
@@ -161,14 +178,53 @@ def test_a_structure_of_paths():
 
 
 def test_an_unconstrained_answer_that_keeps_to_the_rows_is_taken():
-    chain = with_constraints(Chain(), [at_most(2, Label(1))])
+    star = Tree([-1, 0, 0])
+    tree = with_constraints(star, [at_most(2, Label(1))])
     label = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    assert chain.solve(label=label).method == "viterbi"
-    assert chain.argmax(label=-label).tolist() == [1, 0, 1]
-    tight = with_constraints(Chain(), [at_most(1, Label(1))])
+    assert tree.solve(label=label).method == star.method
+    assert tree.argmax(label=-label).tolist() == [1, 0, 1]
+    tight = with_constraints(star, [at_most(1, Label(1))])
     found = tight.solve(label=-label)
     assert "program" in found.method
     assert (found.value, found.exact) == (-1.0, True)
+
+
+def test_states_are_made_where_an_answer_breaks_a_constraint():
+    chain = with_constraints(Chain(), [at_most(2, Label(1)), at_most(2, Label(0))])
+    label = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    assert chain.solve(label=label).states == 1, "the best sequence keeps to both"
+    found = chain.solve(label=label + np.array([0.0, 3.0]))
+    assert (found.states, found.exact, found.output.tolist()) == (3, True, [0, 1, 0, 1])
+
+
+def test_more_states_than_there_is_room_for_go_to_the_program():
+    """Labels that all are needed: which of them were there is one of 2^17 states."""
+    rng = np.random.default_rng(5)
+    chain = with_constraints(Chain(), [each_at_most_once()])
+    label = rng.normal(size=(17, 17)) - np.arange(17)
+    found = chain.solve(label=label)
+    assert "program" in found.method
+    assert sorted(found.output) == list(range(17))
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(-label)
+    assert found.value == pytest.approx(label[rows, columns].sum())
+    ranked = chain.kbest(2, label=label)
+    assert ranked[0][0] == pytest.approx(found.value)
+    with pytest.raises(CapabilityError, match="max_states"):
+        chain.log_partition(label=label)
+
+
+def test_sums_come_with_their_proof():
+    rng = np.random.default_rng(6)
+    chain = with_constraints(Chain(), [at_most(1, Label(k)) for k in range(3)])
+    scores = chain_scores(rng) | {"label": rng.normal(size=(3, 3))}
+    values = [Chain().score(y, **scores) for y in chain.outputs(**scores)]
+    found = chain.certified_sum(**scores)
+    assert found.value == pytest.approx(np.logaddexp.reduce(values))
+    assert found.bound == 0.0
+    masks = with_constraints(Chain(), [forbid(0)])
+    assert masks.certified_sum(**scores).bound == 0.0
 
 
 def test_topologies_that_come_with_the_example():
@@ -186,7 +242,9 @@ def test_topologies_that_come_with_the_example():
 def test_names_of_classes_and_the_report():
     chain = with_constraints(Chain(), [at_most(1, "B"), forbid(Label("I", at=0))], classes="BIO")
     text = str(chain.report(label=np.zeros((3, 3))))
-    assert text == "mask   forbid label 'I' at 0: 1 parts\nrows   at most 1 of label 'B': 1 rows"
+    assert text == (
+        "mask       forbid label 'I' at 0: 1 parts\nautomaton  at most 1 of label 'B': 2 states"
+    )
     again = pickle.loads(pickle.dumps(chain))
     np.testing.assert_array_equal(
         again.argmax(label=np.array([[1.0, 2.0, 0.0]] * 2)), chain.argmax(label=[[1, 2, 0.0]] * 2)
@@ -217,9 +275,39 @@ def test_constraints_that_contradict_each_other(constraints, named):
 
 
 def test_no_sums_under_rows():
-    chain = with_constraints(Chain(), [exactly(2, Label(1))])
+    tree = with_constraints(Tree([-1, 0, 0]), [exactly(2, Label(1))])
     with pytest.raises(CapabilityError, match="exactly 2 of label 1"):
-        chain.log_partition(label=np.zeros((3, 2)))
+        tree.log_partition(label=np.zeros((3, 2)))
+
+
+def test_labels_in_a_row_need_a_chain():
+    tree = with_constraints(Tree([-1, 0, 0]), [contiguous()])
+    with pytest.raises(ValueError, match=r"Tree.*cannot keep to contiguous\(\)"):
+        tree.argmax(label=np.zeros((3, 2)))
+
+
+def test_an_automaton_of_ones_own_is_a_constraint():
+    even = Automaton([[0, 1], [1, 0]], 0, [True, False])
+    for structure in (Chain(), ConstrainedChain([even])):
+        chain = with_constraints(structure, [even] if type(structure) is Chain else at_least(1, 1))
+        label = np.array([[0.0, 1.0]] * 3)
+        assert chain.argmax(label=label).sum() == 2
+        assert "Automaton(2 states, 2 labels)" in str(chain.report(label=label))
+        assert chain.as_program(label=label).argmax().sum() == 2
+        again = pickle.loads(pickle.dumps(chain))
+        assert again.argmax(label=label).sum() == 2
+    with pytest.raises(ValueError, match="is a constraint on 3 labels"):
+        with_constraints(Chain(), [even]).argmax(label=np.zeros((2, 3)))
+    long = Automaton([[[0, -1]]] * 4, 0, [True])
+    with pytest.raises(ValueError, match="is a constraint on 2 positions"):
+        with_constraints(Chain(), [long]).argmax(label=np.zeros((2, 2)))
+
+
+def test_automata_are_drawn_with_the_names_of_labels():
+    chain = with_constraints(Chain(), [contiguous("B"), forbid("I")], classes="BIO")
+    picture = chain.draw(label=np.zeros((3, 3)))
+    assert picture.svg.count("I, O") == 3
+    assert "forbid" not in picture.svg
 
 
 @pytest.mark.parametrize(

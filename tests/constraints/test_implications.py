@@ -63,19 +63,20 @@ def test_masks_of_chains(constraint, order, pairs):
     scores = chain_scores(order, pairs, np.random.default_rng(0))
     report = agrees_with_enumeration(Chain(order=order), [constraint], scores)
     assert not report.needs_program
-    assert "mask   if" in str(report)
+    assert "mask       if" in str(report)
 
 
 @pytest.mark.parametrize("constraint", FAR, ids=str)
-def test_rows_where_places_are_far_apart(constraint):
+def test_automata_where_places_are_far_apart(constraint):
     scores = chain_scores(1, True, np.random.default_rng(1))
-    assert agrees_with_enumeration(Chain(), [constraint], scores).needs_program
+    report = agrees_with_enumeration(Chain(), [constraint], scores)
+    assert (len(report.automata), len(report.masked)) == (1, 0)
 
 
-def test_a_chain_without_pairs_has_rows_for_neighbours():
+def test_a_chain_without_pairs_has_automata_for_neighbours():
     scores = chain_scores(0, False, np.random.default_rng(2))
-    assert agrees_with_enumeration(Chain(order=0), NEIGHBOURS[:1], scores).needs_program
-    assert not agrees_with_enumeration(Chain(order=0), SAME, scores).needs_program
+    assert agrees_with_enumeration(Chain(order=0), NEIGHBOURS[:1], scores).automata
+    assert not agrees_with_enumeration(Chain(order=0), SAME, scores).automata
 
 
 @pytest.mark.parametrize("pairs", [True, False], ids=["edges", "no edges"])
@@ -128,7 +129,7 @@ def test_a_crf_learns_under_an_if_then_of_neighbours():
         found = model.fit(X, y).predict(rng.normal(size=(50, 4, 3)))
         assert all(row[1] == 2 for row in found if row[0] == 0)
         assert any(row[0] == 0 for row in found)
-        assert "neighbours" in model.constraints_[0][1]
+        assert model.constraints_[0][1].startswith("automaton of ")
 
 
 def test_pickled_and_cloned_models_keep_their_constraints():

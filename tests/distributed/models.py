@@ -9,6 +9,7 @@ from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
     ImageSegmenter,
+    Pipeline,
     SegmentTagger,
     Tagger,
 )
@@ -84,6 +85,24 @@ RUNS = {
         3000,
     ),
     "segmenter": (lambda: ImageSegmenter(max_iter=2), write_images, 1500),
+}
+
+_SMALL = {"n_models": 1, "max_iter": 2}
+#: More of them, which are asked for their bits alone.
+MORE = {
+    "hmm": (lambda: Tagger(learner="hmm"), write_columns, 1500),
+    "candidates": (lambda: Tagger("pos", candidates=3, **_SMALL), write_columns, 1500),
+    "pcfg": (lambda: ConstituencyParser("pcfg", gold_tags=True), write_trees, 3000),
+    "parser with taggers": (
+        lambda: DependencyParser(hash_bits=12, folds=2, **_SMALL),
+        write_arcs,
+        9000,
+    ),
+    "pipeline": (
+        lambda: Pipeline(tokeniser=False, tags=_SMALL, parser={"hash_bits": 12, **_SMALL}, folds=2),
+        write_arcs,
+        9000,
+    ),
 }
 
 #: Those that go through every kind of fault.

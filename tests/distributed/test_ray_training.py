@@ -21,16 +21,17 @@ from structlearn.distributed import fit, training
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
 
-from .models import REQUIRED, RUNS, SENTENCES, stored, write_columns
+from .models import MORE, REQUIRED, RUNS, SENTENCES, stored, write_columns
 
 pytestmark = pytest.mark.filterwarnings("default")
 
 
 def trained(name: str, folder: Path, **more: Any) -> bytes:
-    make, write, size = RUNS[name]
+    make, write, size = {**RUNS, **MORE}[name]
     path = write(str(folder / f"{name}.train"))
-    callbacks = more.pop("callbacks", None)
-    model = make().set_params(callbacks=callbacks)
+    model = make()
+    if "callbacks" in more:
+        model.set_params(callbacks=more.pop("callbacks"))
     return stored(fit(model, path, shard_size=size, **more), str(folder))
 
 
@@ -67,7 +68,7 @@ def crews(monkeypatch: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, *MORE])
 def test_the_number_of_workers_changes_no_bit(
     name: str, workers: int, cluster: Any, expected: Any, tmp_path: Path
 ) -> None:

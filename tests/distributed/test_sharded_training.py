@@ -13,7 +13,13 @@ from structlearn import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.distributed import fit, predict
 from structlearn.distributed.labelling import _stored, loaded
 from structlearn.exceptions import CapabilityError, FileError
-from structlearn.tasks import ConstituencyParser, DependencyParser, ImageSegmenter, Tagger
+from structlearn.tasks import (
+    ConstituencyParser,
+    DependencyParser,
+    ImageSegmenter,
+    Pipeline,
+    Tagger,
+)
 
 from .models import RUNS, SENTENCES, stored, write_arcs, write_columns, write_images, write_trees
 
@@ -275,12 +281,6 @@ def test_unknown_labels_and_solvers_that_cannot(tmp_path: Path) -> None:
         fit(CRF(warm_start=True), X, Y, cluster=None)
     with pytest.raises(CapabilityError, match="step"):
         fit(CRF(callbacks=[Stepped()]), X, Y, cluster=None)
-    tagged = [list(zip(s.words, s.tags, strict=True)) for s in SENTENCES]
-    for model in (Tagger("pos", learner="hmm"), Tagger("pos", candidates=4)):
-        with pytest.raises(CapabilityError, match="on one machine"):
-            fit(model, tagged, cluster=None)
-    with pytest.raises(CapabilityError, match="on one machine"):
-        fit(ConstituencyParser("pcfg"), write_trees(str(tmp_path / "trees")), cluster=None)
 
 
 def test_strings_in_lists_are_examples(tmp_path: Path, monkeypatch: Any) -> None:
@@ -366,7 +366,7 @@ def test_weights_do_not_depend_on_runs_of_shards() -> None:
     """What a worker would send for its run of shards is what the whole is made of."""
     from structlearn.distributed.arrays import example_shards
     from structlearn.distributed.crew import Holder, Job
-    from structlearn.distributed.tree_sums import cover, tree_sum
+    from structlearn.fitting.tree_sums import cover, tree_sum
 
     shards = example_shards(X, Y, None, 6)
 
@@ -384,3 +384,44 @@ def test_weights_do_not_depend_on_runs_of_shards() -> None:
     found = tree_sum((0, 6), parts.get)
     assert found[0] == whole[0]
     assert np.array_equal(found[1], whole[1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["hmm", "pcfg"])
+def test_counted_models_are_those_of_one_machine(name: str, weighted: bool, tmp_path: Path) -> None:
+    """To the last bit, taggers of the grammar aside, which are learned."""
+    weight = np.random.default_rng(0).integers(0, 3, size=len(SENTENCES)).astype(float)
+    options: Any = {"sample_weight": weight} if weighted else {}
+    if name == "hmm":
+        path = write_columns(str(tmp_path / "train"))
+        models = [Tagger(learner="hmm", order=2) for _ in range(2)]
+    else:
+        path = write_trees(str(tmp_path / "train"))
+        models = [ConstituencyParser("pcfg", gold_tags=True) for _ in range(2)]
+    models[0].fit(path, **options)
+    fit(models[1], path, cluster=None, shard_size=700, **options)
+    assert stored(models[0], str(tmp_path)) == stored(models[1], str(tmp_path))
+
+
+def test_candidates_and_earlier_models(tmp_path: Path) -> None:
+    path = write_columns(str(tmp_path / "train"))
+    found = fit(Tagger("pos", candidates=3, n_models=1), path, cluster=None, shard_size=1500)
+    assert found.model_.candidates == 3
+    assert found.evaluate(path)["accuracy"] > 0.97
+    make = lambda: Tagger("pos", learner="crf", solver="lbfgs", C=0.1)  # noqa: E731
+    before = make().fit(path)
+    again = fit(make(), path, cluster=None, shard_size=1500, start=before)
+    told = [one.model_.training["objective"] for one in (again, make().fit(path, start=before))]
+    assert told[0] == pytest.approx(told[1], rel=2e-3)
+
+
+def test_pipelines(tmp_path: Path) -> None:
+    """Folds, combinations and lexica are those of the whole treebank."""
+    path = write_arcs(str(tmp_path / "arcs.conllu"))
+    small = {"n_models": 1, "max_iter": 6}
+    options: Any = {"tokeniser": False, "tags": small, "folds": 2}
+    options["parser"] = {"hash_bits": 12, **small}
+    alone = Pipeline(**options).fit(path)
+    found = fit(Pipeline(**options), path, cluster=None, shard_size=9000)
+    assert found.model_.combinations == alone.model_.combinations
+    assert found.evaluate(path, gold_tokens=True)["las"]["f1"] > 0.6

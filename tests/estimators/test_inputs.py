@@ -99,15 +99,15 @@ def test_one_string_a_token():
 
 
 def test_dictionaries():
-    """Strings make name=value, numbers their value, what is nested name:name and name=value."""
+    """Strings make name:value, numbers their value, what is nested name:name and name:value."""
     X = [[
         {"w": "dog", "upper": True, "long": False, "size": 2.5, "of": {"x": 0.5, "y": "z"},
          "parts": ["p", "q"], "set": {"t", "s"}},
         {"w": "the"},
     ]]  # fmt: skip
     model = CRF(all_possible_states=True).fit(X, [["N", "D"]])
-    names = ["w=dog", "upper", "long", "size", "of:x", "of:y=z", "parts=p", "parts=q", "set=s",
-             "set=t", "w=the"]  # fmt: skip
+    names = ["w:dog", "upper", "long", "size", "of:x", "of:y:z", "parts:p", "parts:q", "set:s",
+             "set:t", "w:the"]  # fmt: skip
     assert model.feature_names_["label"] == names
     dense = np.array([[1, 1, 0, 2.5, 0.5, 1, 1, 1, 1, 1, 0], [0] * 10 + [1.0]])
     assert same_coef(model, CRF().fit([dense], [["N", "D"]]))

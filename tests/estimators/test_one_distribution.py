@@ -158,7 +158,7 @@ def test_parts_are_right_where_the_gold_output_has_them(case):
     (predicted,) = model.predict(X)
     for gold, value in zip(outputs, values, strict=True):
         if value > -math.inf and tells_size(model, gold):
-            _, _, (right,) = model._judged(X, [gold], None, {})
+            _, _, (right,) = model._judged(X, [gold], {})
             known = parts_of(model, gold)
             assert right == [part in known for part in parts_of(model, predicted)]
 

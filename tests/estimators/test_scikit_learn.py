@@ -80,7 +80,7 @@ def test_parameters_are_those_of_init():
     common = {
         "structure", "max_iter", "average", "shuffle", "min_count", "all_possible_states",
         "all_possible_transitions", "boundaries", "hierarchy", "forbid", "constraints",
-        "time_limit", "class_weight",
+        "illegal", "time_limit", "class_weight",
         "warm_start", "checkpoint", "callbacks", "n_jobs", "random_state", "verbose",
     }  # fmt: skip
     beam = {"beam", "update_at"}

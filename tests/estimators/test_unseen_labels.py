@@ -77,7 +77,7 @@ def test_taggers(task):
     dev = [[(word, new) for word, _ in row] for row in rows[50:]]
     task.fit(rows[:50], dev=[*dev, *rows[40:50]])
     assert task.score(dev) == 0.0
-    assert task.evaluate(dev, confidence=True, against=task)["accuracy"] == 0.0
+    assert task.evaluate(dev, intervals=True, against=task)["accuracy"] == 0.0
     assert new.removeprefix("B-") in task.report(dev, confusions=3)
 
 

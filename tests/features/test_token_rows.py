@@ -2,6 +2,9 @@
 
 import pickle
 import random
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from scipy import sparse
 
 from structlearn.features.arrays import DenseEncoder, SparseEncoder, is_sparse
 from structlearn.features.rows import Where
-from structlearn.features.tokens import TokenEncoder, _flatten
+from structlearn.features.tokens import TokenEncoder
 from structlearn.features.vocabulary import Vocabulary
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
@@ -45,20 +48,22 @@ def features(token):
     """The documented meaning of a token, one pair a feature."""
     if isinstance(token, str):
         return [(token, 1.0)]
-    if isinstance(token, dict):
-        return [entry for k, v in token.items() for entry in entries(k, v)]
-    rows = sorted(token) if isinstance(token, set) else token
+    if isinstance(token, Mapping):
+        return [entry for k, v in token.items() for entry in entries(str(k), v)]
+    rows = sorted(token) if isinstance(token, (set, frozenset)) else token
     return [row if isinstance(row, tuple) else (row, 1.0) for row in rows]
 
 
 def entries(name, value):
     """The features of one entry of a dictionary."""
     if isinstance(value, str):
-        return [(f"{name}={value}", 1.0)]
-    if isinstance(value, dict):
+        return [(f"{name}:{value}", 1.0)]
+    if isinstance(value, Mapping):
         return [entry for k, v in value.items() for entry in entries(f"{name}:{k}", v)]
-    if isinstance(value, list):
-        return [(f"{name}={v}", 1.0) for v in value]
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value)
+    if isinstance(value, (list, tuple)):
+        return [(f"{name}:{v}", 1.0) for v in value]
     return [(name, float(value))]
 
 
@@ -103,23 +108,30 @@ def test_learning_more_keeps_what_was_learned():
     assert rows.indptr.tolist() == [0, 0, 1, 2, 3]
 
 
+def columns(vocabulary, names):
+    """The columns of names, −1 for those that are not known."""
+    return vocabulary.read([[names]], "=", learn=False)[2].tolist()
+
+
 def test_vocabulary():
     vocabulary = Vocabulary()
-    assert vocabulary.learn(["x", "y", "x"]).tolist() == [0, 1, 0]
-    assert vocabulary.learn(["z", "y"]).tolist() == [2, 1]
-    assert vocabulary.look_up(["z", "?", "x"]).tolist() == [2, -1, 0]
+    assert vocabulary.read([["x"], [["y", "x"]]], "=", learn=True)[2].tolist() == [0, 1, 0]
+    assert vocabulary.read([["z", "y"]], "=", learn=True)[2].tolist() == [2, 1]
+    assert columns(vocabulary, ["z", "?", "x"]) == [2, -1, 0]
     assert len(vocabulary) == 3
     assert vocabulary.keep(np.array([True, False, True])).tolist() == [0, -1, 1]
     assert vocabulary.names() == ["x", "z"]
-    assert vocabulary.look_up(["x", "y", "z"]).tolist() == [0, -1, 1]
+    assert columns(vocabulary, ["x", "y", "z"]) == [0, -1, 1]
 
 
 def test_vocabulary_of_known_names():
     vocabulary = Vocabulary(["b", "a"])
-    assert vocabulary.look_up(["a", "?", "b"]).tolist() == [1, -1, 0]
-    assert vocabulary.learn(["c", "a"]).tolist() == [2, 1]
+    assert columns(vocabulary, ["a", "?", "b"]) == [1, -1, 0]
+    assert vocabulary.read([["c", "a"]], "=", learn=True)[2].tolist() == [2, 1]
     with pytest.raises(ValueError, match="appears twice in the vocabulary"):
         Vocabulary(["a", "b", "a"])
+    with pytest.raises(TypeError, match="a name is a string"):
+        Vocabulary(["a", 3])
 
 
 def test_another_separator():
@@ -223,60 +235,170 @@ def test_not_finite(kind):
         encoder.fit_transform([kind(np.ones((2, 2))), kind(bad)], WHERE)
 
 
-# -- the core's reader against Python's ----------------------------------------------------------
+# -- tokens of every kind -------------------------------------------------------------------------
+
+
+class Text(str):
+    """A string of a class of its own."""
+
+
+class Frozen(Mapping):
+    """A mapping that is no dictionary."""
+
+    def __init__(self, items):
+        self.items_ = dict(items)
+
+    def __getitem__(self, key):
+        return self.items_[key]
+
+    def __iter__(self):
+        return iter(self.items_)
+
+    def __len__(self):
+        return len(self.items_)
 
 
 def random_tokens(rng, plain):
-    """Return sentences of every kind of token; plain: those that the core reads."""
-    texts = ["", "a", "a=b", "é", "ÿ", "Ā", "€", "名前", "😀", "\ud800", "x" * 70, "a\0b"]
+    """Return sentences of every kind of token; plain: of the built-in types alone."""
+    texts = ["", "a", "a:b", "é", "ÿ", "Ā", "€", "名前", "😀", "\ud800", "x" * 70, "a\0b"]
     numbers = [True, False, 1, 0, -3, 2.5, 10**15]
+    others = [np.float32(0.5), np.True_, np.int64(-2), Fraction(1, 4), np.float64(1.0)]
 
     def text():
-        return "".join(rng.choices(texts, k=rng.randrange(3)))
+        found = "".join(rng.choices(texts, k=rng.randrange(3)))
+        return found if plain or rng.random() < 0.7 else rng.choice([Text, np.str_])(found)
 
-    def value():
-        kind = rng.randrange(4 if plain else 7)
+    def value(depth=0):
+        kind = rng.randrange(5 if plain else 9)
         if kind < 2:
             return text()
-        if kind < 4:
-            return rng.choice(numbers) if kind == 2 else rng.choice([list, tuple])([text(), text()])
-        return [{text(): text()}, {text(), text()}, np.float32(0.5)][kind - 4]
+        if kind == 2:
+            return rng.choice(numbers)
+        if kind == 3:
+            return rng.choice([list, tuple])([text(), text()])
+        if kind == 4:
+            return {text(): value(depth + 1) for _ in range(rng.randrange(3))} if depth < 3 else 1
+        if kind == 5:
+            return rng.choice(others)
+        if kind == 6:
+            return rng.choice([set, frozenset])({text(), text()})
+        return rng.choice([Frozen, OrderedDict])({text(): value(4)})
 
     def token():
-        kind = rng.randrange(4 if plain else 5)
+        kind = rng.randrange(5 if plain else 9)
         if kind == 0:
             return text()
         if kind < 3:
             return (list if kind == 1 else tuple)(text() for _ in range(rng.randrange(5)))
         if kind == 3:
             return {text(): value() for _ in range(rng.randrange(5))}
-        return {text() for _ in range(3)}
+        if kind == 4:
+            return [(text(), rng.choice(numbers)), text()]
+        if kind == 5:
+            return rng.choice([set, frozenset])({text() for _ in range(3)})
+        if kind == 6:
+            return rng.choice([Frozen, OrderedDict])({text(): value() for _ in range(2)})
+        if kind == 7:
+            return {rng.randrange(5): value(), None: text()}
+        return [(text(), rng.choice(others)), text()]
 
     return [[token() for _ in range(rng.randrange(1, 6))] for _ in range(30)]
 
 
 @pytest.mark.parametrize("plain", [True, False])
-def test_core_reads_tokens_as_python_does(plain):
+def test_tokens_of_every_kind(plain):
     rng = random.Random(plain)
-    where, encoder, columns = WHERE, TokenEncoder(), {}
+    encoder, columns = TokenEncoder(), {}
     for _ in range(50):
         X = random_tokens(rng, plain)
-        site_ptr, lengths, names, values = _flatten(X, where, "=")
-        unseen = encoder.transform(X, where)
-        known = [columns[name] for name in names if name in columns]
+        rows = [features(token) for x in X for token in x]
+        found = [feature for row in rows for feature in row]
+        unseen = encoder.transform(X, WHERE)
+        known = [columns[name] for name, _ in found if name in columns]
         np.testing.assert_array_equal(unseen.indices, known)
-        rows = encoder.fit_transform(X, where)
-        wanted = [columns.setdefault(name, len(columns)) for name in names]
-        np.testing.assert_array_equal(rows.indices, wanted)
-        np.testing.assert_array_equal(rows.site_ptr, site_ptr)
-        np.testing.assert_array_equal(np.diff(rows.indptr), lengths)
-        if values is None:
-            assert rows.values is None
-        else:
-            np.testing.assert_array_equal(rows.values, values)
+        learned = encoder.fit_transform(X, WHERE)
+        wanted = [columns.setdefault(str(name), len(columns)) for name, _ in found]
+        np.testing.assert_array_equal(learned.indices, wanted)
+        np.testing.assert_array_equal(learned.site_ptr, np.cumsum([0, *map(len, X)]))
+        np.testing.assert_array_equal(np.diff(learned.indptr), list(map(len, rows)))
+        np.testing.assert_array_equal(learned.values, [float(value) for _, value in found])
     assert encoder.vocabulary.names() == list(columns)
     again = pickle.loads(pickle.dumps(encoder.vocabulary))
     assert again.names() == list(columns)
+
+
+@pytest.mark.parametrize(
+    "example",
+    [["a", "b:c"], ("a", "b:c"), deque(["a", "b:c"]), np.array(["a", "b:c"]),
+     np.array(["a", "b:c"], dtype=object), [["a"], {"b": "c"}], [Frozen({"a": True}), {"b:c"}],
+     [iter(["a"]), (x for x in ["b:c"])], [np.array(["a"]), {"b": np.str_("c")}]],
+)  # fmt: skip
+def test_examples_of_every_kind(example):
+    encoder = TokenEncoder()
+    rows = encoder.fit_transform([example], WHERE)
+    assert encoder.vocabulary.names() == ["a", "b:c"]
+    assert rows.indptr.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        ("text", "example 1 is a string, 'text': an example is a list of tokens"),
+        (3, "example 1 is of type int, where a list of tokens is needed"),
+        ({"a"}, "example 1 is of type set, where a list of tokens is needed"),
+        (None, "example 1 is of type NoneType, where a list of tokens is needed"),
+    ],
+)
+def test_what_is_no_example(example, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        TokenEncoder().fit_transform([["a"], example], WHERE)
+
+
+def test_what_a_token_raises_is_raised():
+    class Broken(Mapping):
+        def __len__(self):
+            return 1
+
+        def __iter__(self):
+            return iter("a")
+
+        def __getitem__(self, key):
+            raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        TokenEncoder().fit_transform([["a", Broken()]], WHERE)
+
+    def tokens():
+        yield "a"
+        raise KeyError("b")
+
+    with pytest.raises(KeyError, match="b"):
+        TokenEncoder().fit_transform([["a", tokens()]], WHERE)
+    inside = {}
+    inside["inside"] = inside
+    with pytest.raises(RecursionError):
+        TokenEncoder().fit_transform([["a", inside]], WHERE)
+
+
+def test_lists_that_shrink_while_they_are_read():
+    """What an object does when it is asked must not end in memory that is no longer there."""
+    sentence = ["a" * 50 + str(i) for i in range(100)]
+
+    class Emptying(Mapping):
+        def __len__(self):
+            return 1
+
+        def __iter__(self):
+            sentence.clear()
+            return iter(["x"])
+
+        def __getitem__(self, key):
+            return "y"
+
+    sentence.insert(60, Emptying())
+    encoder = TokenEncoder()
+    encoder.fit_transform([sentence], WHERE)
+    assert encoder.vocabulary.names() == [*("a" * 50 + str(i) for i in range(60)), "x:y"]
 
 
 @pytest.mark.parametrize(
@@ -285,7 +407,7 @@ def test_core_reads_tokens_as_python_does(plain):
 def test_nothing_is_learned_from_examples_that_are_refused(bad):
     encoder = TokenEncoder()
     encoder.fit_transform([["known"]], Where("label"))
-    with pytest.raises((ValueError, OverflowError)):
+    with pytest.raises(ValueError, match="example 1, position 1: "):
         encoder.fit_transform([[["new"] * 300, {"more": "names"}], ["x", bad]], Where("label"))
     assert encoder.vocabulary.names() == ["known"]
     rows = encoder.fit_transform([["new", "known"]], Where("label"))
@@ -295,9 +417,10 @@ def test_nothing_is_learned_from_examples_that_are_refused(bad):
 def test_a_table_that_has_grown_and_shrunk_finds_its_names():
     names = [f"f{i}" for i in range(5000)]
     vocabulary = Vocabulary(names[:2000])
-    assert vocabulary.read([[names, 3]], "=", learn=True) is None  # 3 is no token
+    with pytest.raises(ValueError, match="not int"):
+        vocabulary.read([[names, 3]], "=", learn=True)
     assert len(vocabulary) == 2000
-    assert vocabulary.look_up(names).tolist() == [*range(2000), *[-1] * 3000]
+    assert columns(vocabulary, names) == [*range(2000), *[-1] * 3000]
     kept = np.arange(2000) % 3 == 0
     assert vocabulary.keep(kept).tolist() == [i // 3 if i % 3 == 0 else -1 for i in range(2000)]
     assert vocabulary.names() == names[:2000:3]

@@ -30,7 +30,8 @@ HOMES = {
     for name, (module, kind) in TASKS.items()
     if name != "estimator"
 }
-KINDS = [StructuredModel, *ESTIMATORS.values(), *HOMES.values()]
+OTHERS = [estimators.HMM, estimators.MultiLabelClassifier]
+KINDS = [StructuredModel, *ESTIMATORS.values(), *OTHERS, *HOMES.values()]
 EVERY = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 #: Options that are parameters of stages, by hand.
 OF_STAGES = {"pipeline": {"order", "hash_bits", "n_models", "prune"}}

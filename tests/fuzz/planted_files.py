@@ -56,7 +56,7 @@ def _other_pieces(change):
     def wrong(right):
         def label(*args, **options):
             *rest, read = args
-            return right(*rest, lambda *where: change(list(read(*where))), **options)
+            return right(*rest, change(list(read)), **options)
 
         return label
 
@@ -122,7 +122,7 @@ FILES = (
         lambda right: lambda *where: iter([
             (text[: text.rstrip().rfind(b"\r") + 1] or text, n) for text, n in right(*where)]),
         40, CONVEX),
-    Bug("command line = label_file", "structlearn.cli.commands.tagger:label_options",
+    Bug("command line = label_file", "structlearn.cli.commands.tasks:label_options",
         after(lambda options: {**options, "confidence": False}), 10, CONVEX),
     Bug("distributed labelling = label_file", "structlearn.distributed.labelling:_targets",
         lambda right: lambda files, folder: dict(
@@ -137,8 +137,8 @@ FILES = (
     Bug("odd relations are written as they are",
         "structlearn.tasks.dependencies.parser:check_labels", lambda right: lambda *args: None, 40),
     Bug("stream in file order = fit in file order",
-        "structlearn.tasks.tagging.streaming:StreamFitting.extracted",
-        after(lambda pieces: list(pieces)[:1]), 20, ("tags",)),
+        "structlearn.text.stream:pieces", after(lambda found: iter(list(found)[:1])), 20,
+        ("tags",)),
     Bug("words renamed", "structlearn.text.tokens:split_sentence",
         lambda right: lambda sentence: [
             (_plain(token[0]), *token[1:]) if isinstance(token, tuple) else _plain(token)

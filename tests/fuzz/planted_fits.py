@@ -8,7 +8,7 @@ __all__ = ["FITS"]
 
 MODEL = "structlearn.estimators.model:StructuredModel."
 WEIGHTS = "structlearn.estimators.outputs:check_sample_weight"
-TASK_WEIGHTS = "structlearn.fitting.example_weights:check_sample_weight"
+TASK_WEIGHTS = "structlearn.fitting.split_corpus:check_sample_weight"
 DENSE = ("sequences",)
 
 
@@ -123,9 +123,9 @@ FITS = (
         10, ("estimator, crf",)),
     Bug("shards = one machine", "structlearn.distributed:fit", given(sample_weight=None),
         20, ("crf",)),
-    Bug("copies in shards = one machine", "structlearn.distributed.problem:_shard_pass",
+    Bug("copies in shards = one machine", "structlearn.fitting.split_problem:_pass_of",
         after(lambda found: {**found, "w": 2 * found["w"]}), 10, DENSE),
     Bug("one shard in order = one machine",
-        "structlearn.distributed.problem:ShardedProblem.pass_order",
+        "structlearn.fitting.split_problem:SplitProblem.pass_order",
         lambda right: lambda self, rng, shuffle: right(self, rng, True), 10, ("tagger, online",)),
 )  # fmt: skip

@@ -77,7 +77,7 @@ MODELS = (
         after(lambda rows: [["_" if k is None else k for k in row] for row in rows]), 10, CONVEX),
     Bug("score of estimators", "structlearn.estimators.array_model:check_sample_weight",
         after(np.ones_like), 20, CRF),
-    Bug("evaluate: command line", "structlearn.cli.commands.shared:put_json",
+    Bug("evaluate: command line", "structlearn.cli.commands.tasks:put_json",
         lambda right: lambda found: right({**found, "accuracy": round(found["accuracy"], 2)}),
         10, CONVEX),
     Bug("evaluate: pipelines", "structlearn.metrics.alignment:word_alignment",

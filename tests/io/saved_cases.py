@@ -235,6 +235,9 @@ CASES = {
     ),
     # what restricts and weighs
     "constraints": (StructuredPerceptron(constraints=RULES, **ONLINE), lambda: ending(("D", "V"))),
+    "constrained segments": (
+        CRF("semimarkov", constraints="contiguous(); at_most(3, B)", illegal="drop"),
+        draw_segments),
     "constrained structure": (
         CRF(with_constraints(Chain(), [forbid(Part("transition", 0, 0)), forbid(Label(2, at=0))])),
         lambda: named(("a", "b", "c"), lambda: ([np.ones((3, 2)), np.eye(3, 2)],

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from structlearn import CRF
 from structlearn.datasets import make_treebank
 from structlearn.io import read_crfsuite
 from tests.io.crfsuite_files import model_bytes, small_model
@@ -51,14 +52,16 @@ def opened(path):
 
 def assert_same(model, tagger, X):
     labels = tagger.labels()
-    assert model.classes_.tolist() == labels
+    assert model.classes_ == labels
     predicted, marginals = model.predict(X), model.predict_marginals(X)
     probabilities = model.predict_proba(X)
     for i, x in enumerate(X):
         tags = tagger.tag(x)
-        assert predicted[i].tolist() == tags
+        assert predicted[i] == model.predict_single(x) == tags
         theirs = [[tagger.marginal(k, t) for k in labels] for t in range(len(x))]
-        np.testing.assert_allclose(marginals[i], theirs, rtol=0, atol=1e-9)
+        ours = [list(token.values()) for token in marginals[i]]
+        assert all(list(token) == labels for token in marginals[i])
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
         assert probabilities[i] == pytest.approx(tagger.probability(tags), rel=0, abs=1e-9)
 
 
@@ -85,8 +88,14 @@ def test_trained_models(tmp_path, sentences, algorithm, parameters):
     model = read_crfsuite(path)
     assert_same(model, tagger, X)  # the last forty have attributes never seen
     info = tagger.info()
-    coef, index = model.coef_, {k: i for i, k in enumerate(model.classes_.tolist())}
-    column = {name: f for f, name in enumerate(model.feature_names_["label"])}
+    assert len(model.names) == len(info.attributes)
+    state = {(r["feature"], r["label"]): r["weight"] for r in model.top_features(n=len(X) * 1000)}
+    assert state == pytest.approx(info.state_features, abs=1e-6)
+    pairs = {(r["before"], r["after"]): r["weight"] for r in model.transitions() if r["weight"]}
+    assert pairs == pytest.approx(info.transitions, abs=1e-6)
+    crf = CRF.from_chain(model)
+    coef, index = crf.coef_, {k: i for i, k in enumerate(crf.classes_.tolist())}
+    column = {name: f for f, name in enumerate(crf.feature_names_["label"])}
     assert set(column) == set(info.attributes)
     assert np.count_nonzero(coef["label"]) == len(info.state_features)
     assert np.count_nonzero(coef["transition"]) == len(info.transitions)
@@ -116,7 +125,7 @@ def test_tokens_of_every_kind(tmp_path, sentences):
 @pytest.mark.parametrize("token", [{"a": "x"}, {"a": {"b": "c"}}, {"a": ["b", "c"]}, {"a": {"b"}}])
 def test_names_of_attributes(tmp_path, token):
     train(tmp_path / "model.crf", [[token, ["o"]]], [["A", "B"]])
-    names = read_crfsuite(tmp_path / "model.crf").feature_names_["label"]
+    names = read_crfsuite(tmp_path / "model.crf").names.names()
     assert names == [*pycrfsuite.ItemSequence([token]).items()[0], "o"]
 
 
@@ -151,7 +160,7 @@ def test_models_of_next_to_nothing(tmp_path):
     path = tmp_path / "model.crf"
     tagger = train(path, [[[], []], [[], [], []]], [["X", "Y"], ["Y", "X", "Y"]])
     model = read_crfsuite(path)
-    assert model.coef_["label"].shape == (2, 0)
+    assert len(model.names) == 0
     assert_same(model, tagger, [[[], [], []], [["x"]]])
     tagger = train(path, [[["a"]]], [["X"]])
     assert_same(read_crfsuite(path), tagger, [[["a"], ["b"]]])

@@ -13,6 +13,7 @@ from sklearn.base import clone
 import structlearn
 from structlearn import CRF
 from structlearn.io import read_crfsuite
+from structlearn.models import StringChain
 from tests.io.crfsuite_files import ATTRIBUTES, LABELS, STATE, TRANSITION, model_bytes, small_model
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
@@ -30,7 +31,18 @@ def read(tmp_path):
 
 def test_what_is_in_the_file_is_in_the_model(read):
     model = read(small_model())
-    assert isinstance(model, CRF)
+    assert isinstance(model, StringChain)
+    assert model.classes_ == LABELS
+    assert model.names.names() == ATTRIBUTES
+    found = {(r["label"], r["feature"]): r["weight"] for r in model.top_features(n=10)}
+    assert found == {(LABELS[k], ATTRIBUTES[attribute]): w for attribute, k, w in STATE}
+    pairs = {(r["before"], r["after"]): r["weight"] for r in model.transitions() if r["weight"]}
+    assert pairs == {(LABELS[a], LABELS[b]): w for a, b, w in TRANSITION}
+    assert (model.order, model.separator, model.temperature_) == (1, ":", 1.0)
+
+
+def test_the_estimator_of_a_file(read):
+    model = CRF.from_chain(read(small_model()))
     assert model.classes_.tolist() == LABELS
     assert model.feature_names_ == {"label": ATTRIBUTES}
     assert set(model.coef_) == {"label", "transition"}
@@ -45,8 +57,9 @@ def test_what_is_in_the_file_is_in_the_model(read):
 
 
 def weights_of(model):
-    names = {name: f for f, name in enumerate(model.feature_names_["label"])}
-    coef = model.coef_
+    crf = CRF.from_chain(model)
+    names = {name: f for f, name in enumerate(crf.feature_names_["label"])}
+    coef = crf.coef_
 
     def score(x, y):
         total = sum(
@@ -92,7 +105,8 @@ def test_predictions_by_enumeration(tmp_path_factory, seed):
     marginals = np.zeros((length, n_labels))
     for y, probability in zip(outputs, p, strict=True):
         marginals[np.arange(length), y] += probability
-    np.testing.assert_allclose(model.predict_marginals([x])[0], marginals, atol=1e-12)
+    found = [list(token.values()) for token in model.predict_marginals([x])[0]]
+    np.testing.assert_allclose(found, marginals, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba([x]), [p.max()], atol=1e-12)
     found = model.predict_kbest([x], 3)[0]
     np.testing.assert_allclose([v for v, _ in found], np.sort(scores)[::-1][:3], atol=1e-12)
@@ -113,25 +127,24 @@ def test_dictionaries_are_named_as_python_crfsuite_names_them(read):
 
 def test_ties_go_to_the_first_label_of_the_file(read):
     model = read(model_bytes(["Z", "A", "M"], ["a"], [(0, 1, 1.0), (0, 2, 1.0)]))
-    assert model.predict([[["a"], ["?"], []]])[0].tolist() == ["A", "Z", "Z"]
-    assert model.predict_single([["a"], ["?"], []]).tolist() == ["A", "Z", "Z"]
+    assert model.predict([[["a"], ["?"], []]]) == [["A", "Z", "Z"]]
+    assert model.predict_single([["a"], ["?"], []]) == ["A", "Z", "Z"]
 
 
 def test_no_attributes(read):
     model = read(model_bytes(["A", "B"], [], [], [(0, 1, 2.0), (1, 1, 1.0)]))
-    assert model.coef_["label"].shape == (2, 0)
-    assert model.predict([[["x"], [], {"y": 2.0}]])[0].tolist() == ["A", "B", "B"]
+    assert model.predict([[["x"], [], {"y": 2.0}]]) == [["A", "B", "B"]]
 
 
 def test_no_features_at_all(read):
     model = read(model_bytes(["A"], []))
-    assert model.predict([["x", "y"]])[0].tolist() == ["A", "A"]
-    np.testing.assert_array_equal(model.predict_marginals([["x", "y"]])[0], [[1.0], [1.0]])
+    assert model.predict([["x", "y"]]) == [["A", "A"]]
+    assert model.predict_marginals([["x", "y"]]) == [[{"A": 1.0}, {"A": 1.0}]]
 
 
 def test_a_label_with_transitions_only(read):
     model = read(model_bytes(["A", "B", "C"], ["a"], [(0, 0, 1.0)], [(0, 2, 3.0), (2, 0, 0.5)]))
-    assert model.predict([[["a"], ["?"], ["a"]]])[0].tolist() == ["A", "C", "A"]
+    assert model.predict([[["a"], ["?"], ["a"]]]) == [["A", "C", "A"]]
 
 
 def test_no_labels_are_refused(read):
@@ -142,20 +155,20 @@ def test_no_labels_are_refused(read):
 def test_strings_that_are_not_plain(read):
     labels, attributes = ["", "été", "日本"], ["", " ", "naïve:日", "a\nb"]
     model = read(model_bytes(labels, attributes, [(0, 1, 1.0), (2, 2, 3.0)]))
-    assert model.classes_.tolist() == labels
-    assert model.feature_names_["label"] == attributes
-    assert model.predict([[[""], {"naïve": "日"}]])[0].tolist() == ["été", "日本"]
+    assert model.classes_ == labels
+    assert model.names.names() == attributes
+    assert model.predict([[[""], {"naïve": "日"}]]) == [["été", "日本"]]
 
 
 def test_one_very_long_label_does_not_make_all_of_them_long(read):
     labels = ["x" * 100_000, *map(str, range(999))]
-    model = read(model_bytes(labels, ["a"], [(0, 0, 1.0), (0, 5, 2.0)]))
+    model = CRF.from_chain(read(model_bytes(labels, ["a"], [(0, 0, 1.0), (0, 5, 2.0)])))
     assert model.classes_.nbytes < 10**6
     assert model.predict([[["a"]]])[0].tolist() == ["4"]
 
 
 def test_the_model_is_an_estimator_like_any_other(read):
-    model = read(small_model())
+    model = CRF.from_chain(read(small_model()))
     X = [[["w=fish"], ["bias", "größe"]], [["w:sleep"]]]
     again = pickle.loads(pickle.dumps(model))
     for a, b in zip(model.predict_marginals(X), again.predict_marginals(X), strict=True):
@@ -173,8 +186,8 @@ def test_training_goes_on_from_the_file(read):
     X = [[{"w": "fish"}, {"w": "sleep"}], [{"w": "the"}, {"w": "fish"}, {"w": "sleep"}]]
     y = [["N", "V"], ["D", "N", "V"]]
     cold = CRF(boundaries=False, all_possible_states=True, tol=1e-12).fit(X, y)
-    model = read(model_bytes(labels, names, state, transition))
-    model.set_params(warm_start=True, tol=1e-12).fit(X, y)
+    chain = read(model_bytes(labels, names, state, transition))
+    model = CRF.from_chain(chain, warm_start=True, tol=1e-12).fit(X, y)
     assert model.classes_.tolist() == labels
     assert model.objective_ == pytest.approx(cold.objective_, rel=1e-9)
     order = np.searchsorted(cold.classes_, labels)
@@ -183,7 +196,7 @@ def test_training_goes_on_from_the_file(read):
 
 
 def test_training_on_adds_what_the_file_does_not_have(read):
-    model = read(small_model()).set_params(warm_start=True)
+    model = CRF.from_chain(read(small_model()), warm_start=True)
     model.fit([[{"w": "sleep"}, {"w": "new"}], [["w=fish"]]], [["V", "D"], ["N"]])
     assert model.classes_.tolist() == LABELS
     assert model.feature_names_["label"] == [*ATTRIBUTES, "w:new"]
@@ -191,7 +204,7 @@ def test_training_on_adds_what_the_file_does_not_have(read):
 
 
 def test_other_classes_cannot_go_on_from_the_file(read):
-    model = read(small_model()).set_params(warm_start=True)
+    model = CRF.from_chain(read(small_model()), warm_start=True)
     with pytest.raises(ValueError, match="warm_start needs the same classes"):
         model.fit([["a", "b"]], [["N", "X"]])
 
@@ -202,11 +215,11 @@ def test_longer_backward_arrays_are_fine(read):
     (labels,) = struct.unpack_from("<I", data, 32)
     struct.pack_into("<I", data, labels + 16, 14)
     struct.pack_into("<I", data, labels + 8, 0xABCDEF01)
-    assert read(bytes(data)).classes_.tolist() == LABELS
+    assert read(bytes(data)).classes_ == LABELS
 
 
 def test_public_names():
     assert structlearn.io.read_crfsuite is read_crfsuite
     assert "read_crfsuite" in dir(structlearn.io)
-    with pytest.raises(AttributeError, match="no attribute 'write_crfsuite'"):
-        structlearn.io.write_crfsuite  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'read_liblinear'"):
+        structlearn.io.read_liblinear  # noqa: B018

@@ -23,7 +23,7 @@ from structlearn import (
     StructuredSVM,
 )
 from structlearn.constraints import Label, at_most
-from structlearn.constraints.language import Constraint
+from structlearn.constraints.counting import Constraint
 from structlearn.estimators import __all__ as NAMES
 from structlearn.exceptions import FileError
 from structlearn.io.container import read_container
@@ -430,7 +430,7 @@ def test_constraints_of_ones_own_are_refused(tmp_path):
         def selections(self):
             return ()
 
-    model, _, _ = fitted("constraints")
+    model, _, _ = fitted("constrained structure")
     model.structure_.constraints = (*model.structure_.constraints, Odd())
     model.save(tmp_path / "x")
     with pytest.raises(FileError, match="a structure of your own, Constrained"):

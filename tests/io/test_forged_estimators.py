@@ -13,8 +13,10 @@ import pytest
 from fuzz.forging import forge_arrays, forge_description
 
 import structlearn
+from structlearn.constraints import Automaton
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
+from structlearn.structures import ConstrainedChain
 from tests.io.saved_cases import CASES, fitted
 
 #: Forgeries a case.
@@ -111,6 +113,32 @@ def test_arrays_that_the_core_must_not_see(tmp_path, of, change, message):
     assert str(error.value).startswith(f"{path}: the model cannot be used: ")
 
 
+def test_automata_of_other_labels(tmp_path):
+    model = fitted("constraints")[0]
+    before = model.structure_
+    try:
+        model.structure_ = ConstrainedChain([Automaton([[0] * 4], 0, [True])])
+        model.save(tmp_path / "x")
+    finally:
+        model.structure_ = before
+    with pytest.raises(FileError, match="automata over 4 labels, and there are 3"):
+        structlearn.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize("change", [put(0, 2), put(1, 9), put(1, -1), put(2, 2**40), put(4, 7)])
+def test_rows_that_are_no_automata(tmp_path, change):
+    path = tmp_path / "x"
+    fitted("constraints")[0].save(path)
+    description, tensors = read_container(path)
+    arrays = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
+    name = description["structure"]["automata"]["name"]
+    row = change(np.frombuffer(arrays[name].data, dtype="<i8").copy())
+    arrays[name] = Tensor(arrays[name].dtype, row.tobytes())
+    write_container(path, description, arrays)
+    with pytest.raises(FileError):
+        structlearn.load(path)
+
+
 def put_in(*keys, value):
     def change(description):
         for key in keys[:-1]:
@@ -145,8 +173,9 @@ def put_in(*keys, value):
         ("strings", put_in("features", "blocks", "label", "separator", value=3), "not a string"),
         ("perceptron", put_in("training", "online", value={}), "of an online learner"),
         ("perceptron", put_in("training", "online", value=3), "of an online learner"),
-        ("constraints", put_in("structure", "constraints", "items", 0, "parts", "items", 0, "label",
-                               value="X"), "a constraint on the label 'X', which does not exist"),
+        ("constrained structure", put_in("structure", "constraints", "items", 1, "parts", "items",
+                                         0, "label", value=7), "label 7, which is unknown"),
+        ("constraints", put_in("structure", "max_states", value=-1), "max_states"),
         ("hierarchy", put_in("weights", "blocks", "label", "hierarchy", "nodes", value=["a"]),
          "a hierarchy of other classes"),
         ("hmm", put_in("order", value=2), "counts of|scores of"),

@@ -10,13 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.constraints import (
+    Automaton,
+    Chunk,
     Label,
     Part,
     at_least,
     at_most,
+    contiguous,
     each_at_most_once,
     exactly,
     if_then,
+    matches,
+    not_adjacent,
+    precedes,
     with_constraints,
 )
 from structlearn.losses import Hamming, LabelCost, ZeroOne
@@ -115,6 +121,9 @@ def test_numbers_and_strings_of_other_classes_are_what_they_are_worth():
         with_constraints(Chain(), [at_most(1, Label("b", at=[0, -1]))], classes=["a", "b"]),
         at_least(2, "a", Part("transition", "a", "b", at=1)), exactly(1, ("x", 2)),
         if_then(["a", "b"], Label("c", at=(0, 1))), each_at_most_once(), each_at_most_once("a"),
+        contiguous(), contiguous("a", Chunk("b")), precedes("a", ["b", Chunk("c")]),
+        not_adjacent(Chunk("a"), "b"), matches("a* 'b|c'"), Automaton([[0, -1]], 0, [True]),
+        with_constraints(Chain(), [Automaton([[[0, -1]]], 0, [True])]),
         Hamming(weights={"a": 2.0}), Hamming(normalize=True, weights=[[1.0], [2.0, 3.0]]),
         LabelCost(np.ones((2, 2)) - np.eye(2)), ZeroOne(),
     ],
@@ -156,6 +165,10 @@ def test_nothing_else_is_written(value):
     "stored",
     [
         {"$": "Popen", "args": "ls"}, {"$": ["array"]}, {"$": "array", "name": "array7"},
+        {"$": "Accepted", "by": 3}, {"$": "Precedes", "first": {"$": "tuple", "items": []},
+         "second": {"$": "tuple", "items": []}}, {"$": "Matches", "pattern": "a ("},
+        {"$": "Contiguous", "labels": "a"}, {"$": "NotAdjacent", "first": 1, "second": 2},
+        {"$": "Automaton", "next": [[3]], "start": 0, "accepting": [True]},
         {"$": "Chain", "order": -1}, {"$": "Chain", "order": 10**9}, {"$": "Chain", "degree": 1},
         {"$": "Tree", "parents": [0, 0]}, {"$": "Tree", "parents": "x"}, {"$": "Cost"},
         {"$": "SemiMarkov", "max_length": 2**40}, {"$": "Structure"}, {"$": "estimator"},

@@ -22,7 +22,7 @@ def token(form, *words):
 
 
 def counts(score):
-    return score.correct, score.gold, score.system
+    return score.correct, score.gold, score.predicted
 
 
 def test_the_same_is_perfect():

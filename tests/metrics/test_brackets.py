@@ -1,5 +1,7 @@
 """Labelled brackets as evalb counts them."""
 
+from dataclasses import astuple
+
 import pytest
 
 from structlearn.metrics.brackets import (
@@ -19,7 +21,7 @@ def compare(gold, predicted):
 def test_equal_trees():
     tree = "(S (NP (N a)) (VP (V b) (NP (N c))))"
     found = compare(tree, tree)
-    assert tuple(found) == (4, 4, 4, 1, 1)
+    assert astuple(found) == (4, 4, 4, 1, 1)
     assert found.precision == found.recall == found.f1 == 1.0
 
 
@@ -32,7 +34,7 @@ def test_punctuation_is_taken_out_first():
 
 def test_brackets_are_a_multiset():
     found = compare("(NP (NP (NP (N a))))", "(NP (NP (N a)))")
-    assert (found.matched, found.gold, found.predicted) == (2, 3, 2)
+    assert (found.correct, found.gold, found.predicted) == (2, 3, 2)
     assert found.exact == 0
 
 
@@ -50,13 +52,13 @@ def test_an_example_worked_out_by_hand():
     gold = "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog))))"
     guess = "(S (NP (D the)) (VP (N cat) (V saw) (NP (D a) (N dog))))"
     found = compare(gold, guess)
-    assert (found.matched, found.gold, found.predicted) == (2, 4, 4)
+    assert (found.correct, found.gold, found.predicted) == (2, 4, 4)
     assert found.f1 == pytest.approx(0.5)
 
 
 def test_sentences_add_up():
     total = bracket_scores([[(0, 1, "S")], []], [[(0, 1, "X")], []], [["N"], ["N"]])
-    assert tuple(total) == (0, 1, 1, 1, 2)
+    assert astuple(total) == (0, 1, 1, 1, 2)
     assert total.f1 == 0.0
 
 
@@ -70,7 +72,7 @@ def test_a_label_counts_as_if_it_were_the_only_one():
         one, other = ([s for s in t.spans() if s[2] == label] for t in (a, b))
         alone = bracket_scores([one] * 2, [other, one], [a.tags] * 2)
         assert (scores.correct, scores.predicted, scores.gold) == (
-            alone.matched,
+            alone.correct,
             alone.predicted,
             alone.gold,
         )

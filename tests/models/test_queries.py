@@ -242,10 +242,12 @@ def test_rivals(asked):
     task, _, inputs, lists = asked
     model, outputs = task.model_, inputs.solve().outputs
     n_without = 0
-    for rivals, output, every in zip(inputs.rivals(), outputs, lists, strict=True):
+    for rivals, output, every in zip(inputs.rivals(outputs), outputs, lists, strict=True):
         places = parts_of(model, output)
         assert len(rivals) == len(places)
-        for (begin, end, k), rival in zip(places, rivals, strict=True):
+        for at, ((begin, end, k), found) in enumerate(zip(places, rivals, strict=True)):
+            number, margin, rival = found
+            assert number == at
             others = [
                 score
                 for score, y in zip(every.scores, every.outputs, strict=True)
@@ -253,9 +255,11 @@ def test_rivals(asked):
                 not in [(a, b, name(model, j)) for a, b, j in parts_of(model, y)]
             ]
             n_without += not others
-            assert bool(rival) == bool(others)
+            assert (rival is not None) == bool(others)
+            assert math.isfinite(margin) == bool(others)
             if others:
                 assert every.score(rival) == pytest.approx(max(others), abs=1e-9)
+                assert margin == pytest.approx(max(every.scores) - max(others), abs=1e-9)
     assert n_without < sum(map(len, outputs))
 
 
@@ -287,7 +291,7 @@ def test_threads_give_the_same_bits(asked):
         lambda threads: inputs.sample(2, 2.0, 1, threads),
         lambda threads: inputs.score(given, threads),
         lambda threads: inputs.certainties(given, 2.0, threads),
-        lambda threads: inputs.rivals(threads),
+        lambda threads: inputs.rivals(given, threads),
     ):
         assert ask(1) == ask(3)
 

@@ -10,7 +10,7 @@ import pytest
 from structlearn import cli
 from structlearn.models.calibration import Calibration
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.inspection import inspect_tagger
+from structlearn.tasks.inspection import inspect_task
 from structlearn.text import FeatureTemplates
 from tests.tasks.tagging.tagger_data import chunked
 
@@ -163,10 +163,10 @@ def test_pages(tagger, seen):
     """Two digits in pages, three in text."""
     labels, marginals, _ = seen
     n = sum(map(len, X))
-    page = inspect_tagger(tagger, sentences=X, page=True, most=len(X))
+    page = inspect_task(tagger, X=X, page=True, most=len(X))
     shown = re.findall(r"<i>([01]\.\d\d)</i>", page)
     assert shown == [f"{p[k]:.2f}" for p, k in zip(marginals, labels, strict=True)]
-    text = inspect_tagger(tagger, sentences=X, most=len(X))
+    text = inspect_task(tagger, X=X, most=len(X))
     shown = re.findall(r"\(p = ([01]\.\d{3})", text)
     assert shown == [f"{p[k]:.3f}" for p, k in zip(marginals, labels, strict=True)]
     assert len(shown) == n

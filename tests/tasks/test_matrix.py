@@ -244,7 +244,7 @@ def test_callbacks_see_and_end_a_training(task, learner):
 SHARED = {"callbacks": print, "checkpoint": "x", "n_models": 2, "min_count": 3, "C": 2.0}
 IGNORED = {
     ("tagger", "hmm"): {**SHARED, "class_weight": "balanced", "features": "pos"},
-    ("constituency", "pcfg"): {**SHARED, "folds": 3, "max_length": 7},
+    ("constituency", "pcfg"): {**SHARED, "folds": 3, "max_words": 7},
 }
 
 

@@ -38,7 +38,7 @@ def test_a_dependency_tree_is_the_list_that_it_was(arcs):
         assert tree.words == words
         assert len(tree.tags) == len(words)
         assert tree.probability is None
-        assert tree.probabilities is None
+        assert tree.confidence is None
         for again in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
             assert again == tree
             assert (again.words, again.tags) == (tree.words, tree.tags)
@@ -53,13 +53,13 @@ def test_tags_are_those_that_were_read(arcs):
 
 
 def test_probabilities_where_asked_for(arcs):
-    trees = arcs.predict(WORDS, probabilities=True)
+    trees = arcs.predict(WORDS, confidence=True)
     assert trees == arcs.predict(WORDS)
     assert [t.probability for t in trees] == pytest.approx(arcs.predict_proba(WORDS))
-    assert [t.probabilities for t in trees] == arcs.confidence(WORDS)
+    assert [t.confidence for t in trees] == arcs.confidence(WORDS)
     for tree, marginals in zip(trees, arcs.predict_marginals(WORDS, least=0.0), strict=True):
         # Nothing was calibrated: they are what the model says.
-        assert tree.probabilities == [p[arc] for p, arc in zip(marginals, tree, strict=True)]
+        assert tree.confidence == [p[arc] for p, arc in zip(marginals, tree, strict=True)]
     (ranked,) = arcs.predict_kbest(WORDS[:1], 3)
     first = ranked[0]
     shares = [arcs.predict_proba(WORDS[:1], [tree])[0] for _, tree in ranked]
@@ -70,17 +70,17 @@ def test_probabilities_where_asked_for(arcs):
     arcs.model_ = copy.copy(arcs.model_)
     arcs.model_.training = dict(arcs.model_.training)
     arcs.calibrate(HEADED[80:])
-    for tree in arcs.predict(WORDS, probabilities=True):
-        assert max(tree.probabilities) <= arcs.calibration_.highest < 1
+    for tree in arcs.predict(WORDS, confidence=True):
+        assert max(tree.confidence) <= arcs.calibration_.highest < 1
     pairs = DependencyParser(2, hash_bits=12, max_iter=1, gold_tags=True).fit(HEADED[:10])
-    (tree,) = pairs.predict(HEADED[:1], probabilities=True)
-    assert 0 <= tree.probability <= min(tree.probabilities) + 1e-12
+    (tree,) = pairs.predict(HEADED[:1], confidence=True)
+    assert 0 <= tree.probability <= min(tree.confidence) + 1e-12
 
 
 def test_dependency_trees_as_text_and_pictures(arcs):
     arcs_of = [(2, "det"), (3, "nsubj"), (0, "root"), (3, "obj"), (4, "amod")]
     words, tags = ["the", "dog", "sees", "it", "now"], ["D", "N", "V", "N", "R"]
-    tree = DependencyTree(arcs_of, words, tags, probabilities=[0.5] * 5)
+    tree = DependencyTree(arcs_of, words, tags, confidence=[0.5] * 5)
     assert str(tree).splitlines() == [
         "sees V root 0.500",
         "├─ dog N nsubj 0.500",
@@ -113,7 +113,7 @@ def test_constituent_trees(spans):
         assert tree._repr_svg_().startswith("<svg")
         assert tree._repr_html_() == tree._repr_svg_() == tree.draw().svg
         assert pickle.loads(pickle.dumps(tree)) == tree
-    asked = spans.predict(WORDS, probabilities=True)
+    asked = spans.predict(WORDS, confidence=True)
     assert asked == trees
     assert [tree.probability for tree in asked] == spans.predict_proba(WORDS)
     (ranked,) = spans.predict_kbest(WORDS[:1], 4)

@@ -79,20 +79,50 @@ def test_segments(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("options", [{"order": 1}, {"order": 1, "projective": True}])
+@pytest.mark.parametrize(
+    "options", [{"order": 1}, {"order": 1, "projective": True}, {"projective": True}]
+)
 def test_arcs(learner, options):
     rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK]
     parser = DependencyParser(
         learner=learner, gold_tags=True, hash_bits=12, max_iter=2, least_share=1e-9, **options
     ).fit(rows)
     given = [[("the", "DET"), ("fish", "NOUN"), ("sleep", "VERB")], [("fish", "NOUN")]]
-    for decisions in parser.explain(given):
+    n_checked = 0
+    for ranked, decisions in zip(
+        parser.predict_kbest(given, ALL), parser.explain(given), strict=True
+    ):
+        score, best = ranked[0]
+        assert [decision["label"] for decision in decisions] == best
         for decision in decisions:
+            m = decision["position"]
+            others = [(s, tree[m]) for s, tree in ranked if tree[m] != best[m]]
             if decision["runner_up"] is None:  # there was no choice
-                assert decision["margin"] == math.inf
+                assert (decision["margin"], others) == (math.inf, [])
                 continue
-            values = [value for _, value in decision["contributions"]]
+            assert_reasons(decision, score - others[0][0])
+            assert decision["runner_up"] == others[0][1] or others[0][0] == pytest.approx(
+                score - decision["margin"], abs=1e-4
+            )
+            n_checked += 1
+    assert n_checked > 2
+
+
+def test_arcs_of_second_order():
+    """Dual decomposition finds trees that may cross; pairs of arcs are reasons too."""
+    rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK]
+    parser = DependencyParser(gold_tags=True, hash_bits=12, max_iter=2).fit(rows)
+    n_pairs = 0
+    for row, decisions in zip(rows[:8], parser.explain(rows[:8]), strict=True):
+        assert [d["position"] for d in decisions] == list(range(len(row)))
+        for decision in decisions:
+            if decision["runner_up"] is None:
+                continue
+            assert decision["runner_up"] != decision["label"]
+            names, values = zip(*decision["contributions"], strict=True)
             assert sum(values) == pytest.approx(decision["margin"], abs=1e-4)
+            n_pairs += any("under" in name for name in names)
+    assert n_pairs > 5
 
 
 BRACKETS = [s.brackets for s in make_treebank(60, random_state=0)]

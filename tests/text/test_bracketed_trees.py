@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from structlearn.exceptions import FileError
 from structlearn.text.bracket_treebank import read_trees
-from structlearn.text.tree_rules import counted_rules
+from structlearn.text.tree_rules import RuleCounts
 from structlearn.text.trees import Tree, parse_brackets, tree_from_spans
 
 PENN = """
@@ -138,5 +138,5 @@ def test_trees_deeper_than_functions_may_call_each_other():
     clean = tree.cleaned()
     assert clean.words == ["a"] * n + ["b"]
     assert clean.spans() == [(i, n + 1, "S") for i in range(n)]
-    rules = counted_rules([clean], vertical=3)
+    rules = RuleCounts([clean], vertical=3).rules()
     assert len(rules["symbols"]) == 4  # X, and S below none, one and two

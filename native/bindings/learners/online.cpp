@@ -46,6 +46,12 @@ OnlineSettings read_settings(nb::dict given) {
   s.delta = number(given, "delta");
   s.least = number(given, "least");
   s.average = nb::cast<bool>(given["average"]);
+  s.added = choose<AddedCost>(given, "added",
+                              {{"", AddedCost::kNothing},
+                               {"counted", AddedCost::kCounted},
+                               {"one", AddedCost::kOne},
+                               {"root", AddedCost::kRoot},
+                               {"whole", AddedCost::kWhole}});
   s.beam.width = nb::cast<std::size_t>(given["beam"]);
   s.beam.update_at = choose<UpdateAt>(given, "update_at",
                                       {{"early", UpdateAt::kEarly},
@@ -99,6 +105,7 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
   result["updates"] = report.updates;
   result["invalid"] = report.invalid;
   result["loss"] = report.loss;
+  result["cost"] = report.cost;
   result["complete"] = report.complete;
   return result;
 }

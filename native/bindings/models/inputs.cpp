@@ -11,31 +11,10 @@
 #include <string>
 
 #include "bindings/buffers.hpp"
-#include "bindings/signals.hpp"
-#include "bindings/structures/automata.hpp"
 #include "models/masked.hpp"
 #include "models/queries.hpp"
-#include "numeric/grain.hpp"
 
 namespace structlearn::python {
-namespace {
-
-// body(input, reader, scored) for all inputs, with a reader for each thread.
-template <class Body>
-void for_inputs(const PyInputs& self, Purpose purpose, std::size_t threads, Body&& body) {
-  const std::size_t n = self.inputs->size();
-  interruptible([&](Interrupt& interrupt) {
-    std::vector<std::unique_ptr<Reader>> readers(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = grain_of(n, threads, 64);
-    parallel_for((n + grain - 1) / grain, threads, [&](std::size_t task, std::size_t thread) {
-      if (!readers[thread]) readers[thread] = self.inputs->reader();
-      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
-        if (interrupt.requested()) return;
-        body(i, *readers[thread], readers[thread]->scores(i, purpose));
-      }
-    });
-  });
-}
 
 void check_legal(const Reader& reader, double value, std::size_t input) {
   if (value == kMinusInfinity && !reader.makeshift()) {
@@ -46,6 +25,8 @@ void check_legal(const Reader& reader, double value, std::size_t input) {
 void check_temperature(double temperature) {
   if (!(temperature > 0.0)) throw std::invalid_argument("temperature must be above 0");
 }
+
+namespace {
 
 void check_outputs(const PyInputs& self, const std::vector<Output>& outputs) {
   if (outputs.size() != self.inputs->size()) {
@@ -208,8 +189,8 @@ std::vector<std::vector<double>> certainties_of_all(const PyInputs& self,
   return probability;
 }
 
-std::vector<std::vector<Output>> rivals_of_all(const PyInputs& self, std::size_t threads) {
-  std::vector<std::vector<Output>> others(self.inputs->size());
+std::vector<Ranked> rivals_of_all(const PyInputs& self, std::size_t threads) {
+  std::vector<Ranked> others(self.inputs->size());
   for_inputs(self, Purpose::kBest, threads, [&](std::size_t i, Reader& reader, const Scored& s) {
     others[i] = rivals(reader, s);
   });
@@ -244,18 +225,6 @@ PyInputs without(nb::object self,
   return {self, std::make_unique<MaskedInputs>(inputs, std::move(parts))};
 }
 
-// The same inputs under automata: a list of them, or automata that were read before.
-PyInputs constrained(nb::object self, nb::handle given) {
-  const auto& inputs = *nb::cast<const PyInputs&>(self).inputs;
-  std::shared_ptr<const AutomataOfLabels> automata;
-  if (nb::isinstance<PyAutomata>(given)) {
-    automata = nb::cast<const PyAutomata&>(given).automata;
-  } else {
-    automata = std::make_shared<const AutomataOfLabels>(read_automata_of(given), ProductSettings{});
-  }
-  return {self, std::make_unique<ConstrainedInputs>(inputs, std::move(automata))};
-}
-
 }  // namespace
 
 void bind_inputs(nb::module_& m) {
@@ -269,8 +238,8 @@ void bind_inputs(nb::module_& m) {
       PyErr_SetString(kind.ptr(), error.what());
     }
   });
-  nb::class_<PyInputs>(m, "Inputs")
-      .def("__len__", [](const PyInputs& self) { return self.inputs->size(); })
+  nb::class_<PyInputs> inputs(m, "Inputs");
+  inputs.def("__len__", [](const PyInputs& self) { return self.inputs->size(); })
       .def("solve", &solve, nb::arg("threads") = 1)
       .def("kbest", &kbest_of_all, nb::arg("n"), nb::arg("threads") = 1)
       .def("marginals", &marginals_of_all, nb::arg("temperature"), nb::arg("least") = 0.0,
@@ -284,8 +253,8 @@ void bind_inputs(nb::module_& m) {
            nb::arg("threads") = 1)
       .def("rivals", &rivals_of_all, nb::arg("threads") = 1)
       .def("scores", &scores_of, nb::arg("input"))
-      .def("without", &without, nb::arg("forbidden"))
-      .def("constrained", &constrained, nb::arg("automata"));
+      .def("without", &without, nb::arg("forbidden"));
+  bind_named_answers(inputs);
 }
 
 }  // namespace structlearn::python

@@ -1,7 +1,6 @@
 #include "bindings/structures/automata.hpp"
 
 #include <stdexcept>
-#include <utility>
 
 namespace structlearn::python {
 namespace {
@@ -37,18 +36,6 @@ std::vector<Automaton> read_automata_of(nb::handle given) {
   std::vector<Automaton> automata;
   for (const nb::handle one : given) automata.push_back(read_automaton(one));
   return automata;
-}
-
-void bind_automata(nb::module_& m) {
-  nb::class_<PyAutomata>(m, "Automata")
-      .def(
-          "__init__",
-          [](PyAutomata* self, nb::iterable automata, std::size_t max_states, double tolerance) {
-            new (self) PyAutomata{std::make_shared<const AutomataOfLabels>(
-                read_automata_of(automata), ProductSettings{max_states, tolerance})};
-          },
-          nb::arg("automata"), nb::arg("max_states") = ProductSettings{}.max_states,
-          nb::arg("tolerance") = ProductSettings{}.tolerance);
 }
 
 }  // namespace structlearn::python

@@ -1,11 +1,10 @@
 // Automata that come from Python.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "models/constrained.hpp"
+#include "structures/chains/automaton.hpp"
 
 namespace structlearn::python {
 
@@ -13,12 +12,5 @@ namespace structlearn::python {
 // with `accepting_states`, or the arrays `next` and `accepting`: the first needs no NumPy. Throws
 // std::invalid_argument where they are no automata.
 std::vector<Automaton> read_automata_of(nb::handle given);
-
-// Automata that were read once, for many calls.
-struct PyAutomata {
-  std::shared_ptr<const AutomataOfLabels> automata;
-};
-
-void bind_automata(nb::module_& m);
 
 }  // namespace structlearn::python

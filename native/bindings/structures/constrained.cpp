@@ -78,7 +78,6 @@ double entropy(const NativeStructure& s, nb::dict scores, double temperature) {
 }  // namespace
 
 void bind_constrained(nb::module_& m) {
-  bind_automata(m);
   m.def(
       "constrained_chain",
       [](std::size_t order, nb::list automata, std::size_t max_states, double tolerance) {

@@ -15,6 +15,7 @@
 #include "bindings/buffers.hpp"
 #include "text/functions.hpp"
 #include "text/lexicon.hpp"
+#include "text/simple_regex.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -112,6 +113,12 @@ StringFunction named_function(const std::string& name, std::size_t n) {
   if (name == "lower") {
     return [](std::string_view s, Strings& out) { out.push_back(text::lower(s)); };
   }
+  if (name == "uncapped") {
+    return [](std::string_view s, Strings& out) {
+      out.emplace_back(s);
+      for (char& c : out.back()) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+  }
   if (name == "prefix" || name == "suffix") {
     const auto take = name == "prefix" ? &text::prefix : &text::suffix;
     return [take, n](std::string_view s, Strings& out) {
@@ -127,6 +134,24 @@ StringFunction named_function(const std::string& name, std::size_t n) {
   }
   if (name == "ngrams") {
     return [n](std::string_view s, Strings& out) { text::ngrams(s, n, out); };
+  }
+  throw std::invalid_argument("there is no feature function '" + name + "'");
+}
+
+// Functions with a text as argument: Wapiti's. What does not match is an empty string there.
+StringFunction text_function(const std::string& name, const std::string& argument) {
+  using Strings = std::vector<std::string>;
+  const auto regex = std::make_shared<SimpleRegex>(argument);
+  if (name == "tested") {
+    return [regex](std::string_view s, Strings& out) {
+      out.emplace_back(regex->search(s) ? "true" : "false");
+    };
+  }
+  if (name == "matched") {
+    return [regex](std::string_view s, Strings& out) {
+      const auto found = regex->search(s);
+      out.emplace_back(found ? s.substr(found->first, found->second) : "");
+    };
   }
   throw std::invalid_argument("there is no feature function '" + name + "'");
 }
@@ -179,7 +204,10 @@ Attribute read_attribute(nb::dict spec) {
       a.lexicon = nb::cast<std::shared_ptr<Lexicon>>(spec["lexicon"]);
     }
     for (nb::handle step : nb::cast<nb::list>(spec["functions"])) {
-      if (nb::isinstance<nb::tuple>(step)) {
+      if (nb::isinstance<nb::tuple>(step) && nb::isinstance<nb::str>(step[1])) {
+        const auto [name, argument] = nb::cast<std::pair<std::string, std::string>>(step);
+        a.function = then(std::move(a.function), text_function(name, argument));
+      } else if (nb::isinstance<nb::tuple>(step)) {
         const auto [name, n] = nb::cast<std::pair<std::string, std::size_t>>(step);
         a.function = then(std::move(a.function), named_function(name, n));
         a.multiple = a.multiple || name == "ngrams";
@@ -194,9 +222,44 @@ Attribute read_attribute(nb::dict spec) {
   return a;
 }
 
-// Counts the labels of words in a corpus: words by a column's strings, through functions.
-void count_labels(const Corpus& corpus, std::size_t column, nb::list functions, std::size_t target,
-                  const std::string& unknown, bool types, Lexicon& lexicon, StringTable& names) {
+std::vector<std::string> strings_of(const StringTable& table) {
+  std::vector<std::string> out;
+  for (std::uint32_t k = 0; k < table.size(); ++k) out.emplace_back(table[k]);
+  return out;
+}
+
+// The labels of words, counted in a part of a corpus. The counts of parts are added in their order.
+struct LexiconCounts {
+  Lexicon lexicon;
+  StringTable names;
+
+  // What another part has counted: word, label, fold and times one after another.
+  void add(std::span<const std::uint64_t> rows, const std::vector<std::string>& labels) {
+    std::vector<std::uint32_t> number;
+    for (const std::string& label : labels) number.push_back(names.add(label));
+    for (std::size_t i = 0; i + 3 < rows.size(); i += 4) {
+      if (rows[i] == 0 || rows[i + 1] >= number.size() || rows[i + 2] >= kFolds) {
+        throw std::invalid_argument("the counts of the lexicon do not fit together");
+      }
+      lexicon.count(rows[i], number[rows[i + 1]], rows[i + 2],
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(rows[i + 3], 0xFFFFFFFF)));
+    }
+  }
+
+  std::vector<std::string> labels() const { return strings_of(names); }
+};
+
+// As they are pickled: words, values, values by fold, names; counts, labels.
+using StoredLexicon = std::tuple<nb::bytes, nb::bytes, nb::bytes, std::vector<std::string>>;
+using StoredCounts = std::tuple<nb::bytes, std::vector<std::string>>;
+
+// Counts in a corpus: words by a column's strings, through functions.
+std::shared_ptr<LexiconCounts> count_lexicon(const Corpus& corpus, std::size_t column,
+                                             nb::list functions, std::size_t target,
+                                             const std::string& unknown, bool types) {
+  auto counts = std::make_shared<LexiconCounts>();
+  Lexicon& lexicon = counts->lexicon;
+  StringTable& names = counts->names;
   nb::dict spec;
   spec["kind"] = "string";
   spec["column"] = column;
@@ -230,64 +293,7 @@ void count_labels(const Corpus& corpus, std::size_t column, nb::list functions, 
       }
     }
   }
-}
-
-std::vector<std::string> strings_of(const StringTable& table) {
-  std::vector<std::string> out;
-  for (std::uint32_t k = 0; k < table.size(); ++k) out.emplace_back(table[k]);
-  return out;
-}
-
-std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
-                                      std::size_t target, const std::string& unknown, bool types) {
-  auto lexicon = std::make_shared<Lexicon>();
-  StringTable names;
-  count_labels(corpus, column, functions, target, unknown, types, *lexicon, names);
-  lexicon->finish(strings_of(names));
-  return lexicon;
-}
-
-// The counts of a part of a corpus, and the names of its labels.
-nb::tuple count_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
-                        std::size_t target, const std::string& unknown, bool types) {
-  Lexicon lexicon;
-  StringTable names;
-  count_labels(corpus, column, functions, target, unknown, types, lexicon, names);
-  return nb::make_tuple(to_bytes(lexicon.counts()), strings_of(names));
-}
-
-using LexiconParts = std::vector<std::pair<nb::bytes, std::vector<std::string>>>;
-
-// Adds up the counts of parts of a corpus, in their order.
-void add_parts(const LexiconParts& parts, Lexicon& lexicon, StringTable& names) {
-  for (const auto& [counts, labels] : parts) {
-    const Bytes bytes(counts);
-    const auto rows = bytes.as<std::uint64_t>("counts");
-    std::vector<std::uint32_t> number;
-    for (const std::string& label : labels) number.push_back(names.add(label));
-    for (std::size_t i = 0; i + 3 < rows.size(); i += 4) {
-      if (rows[i] == 0 || rows[i + 1] >= number.size() || rows[i + 2] >= kFolds) {
-        throw std::invalid_argument("the counts of the lexicon do not fit together");
-      }
-      lexicon.count(rows[i], number[rows[i + 1]], rows[i + 2],
-                    static_cast<std::uint32_t>(std::min<std::uint64_t>(rows[i + 3], 0xFFFFFFFF)));
-    }
-  }
-}
-
-nb::tuple add_lexicon_counts(const LexiconParts& parts) {
-  Lexicon lexicon;
-  StringTable names;
-  add_parts(parts, lexicon, names);
-  return nb::make_tuple(to_bytes(lexicon.counts()), strings_of(names));
-}
-
-std::shared_ptr<Lexicon> counted_lexicon(const LexiconParts& parts) {
-  auto lexicon = std::make_shared<Lexicon>();
-  StringTable names;
-  add_parts(parts, *lexicon, names);
-  lexicon->finish(strings_of(names));
-  return lexicon;
+  return counts;
 }
 
 Place place_of(const std::string& name) {
@@ -297,6 +303,8 @@ Place place_of(const std::string& name) {
   if (name == "inside") return Place::kInside;
   if (name == "whole") return Place::kWhole;
   if (name == "length") return Place::kLength;
+  if (name == "start") return Place::kStart;
+  if (name == "stop") return Place::kStop;
   throw std::invalid_argument("there is no place '" + name + "' in a segment");
 }
 
@@ -314,6 +322,13 @@ std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list template
     }
     t.mark_boundaries = nb::cast<bool>(fields[2]);
     t.transition = nb::cast<bool>(fields[3]);
+    const auto spelling = nb::cast<std::string>(fields[4]);
+    if (spelling == "crf++" || spelling == "wapiti") {
+      t.spelling = spelling == "wapiti" ? Spelling::kWapiti : Spelling::kCrfpp;
+    } else if (!spelling.empty()) {
+      throw std::invalid_argument("there is no spelling '" + spelling + "'");
+    }
+    t.pieces = nb::cast<std::vector<std::string>>(fields[5]);
     made.push_back(std::move(t));
   }
   return std::make_shared<FeatureSet>(std::move(read), std::move(made));
@@ -340,17 +355,51 @@ void bind_features(nb::module_& m) {
            nb::arg("words"), nb::arg("value"), nb::arg("names"))
       .def_prop_ro("words", [](const Lexicon& l) { return to_bytes(l.index().keys()); })
       .def_prop_ro("value", [](const Lexicon& l) { return to_bytes(l.values()); })
-      .def_prop_ro("names", [](const Lexicon& l) {
-        nb::list out;
-        for (std::uint32_t i = 0; i < l.names().size(); ++i) out.append(text_of(l.names()[i]));
-        return out;
+      .def_prop_ro("names",
+                   [](const Lexicon& l) {
+                     nb::list out;
+                     for (std::uint32_t i = 0; i < l.names().size(); ++i)
+                       out.append(text_of(l.names()[i]));
+                     return out;
+                   })
+      .def("__getstate__",
+           [](const Lexicon& l) {
+             return nb::make_tuple(to_bytes(l.index().keys()), to_bytes(l.values()),
+                                   to_bytes(l.folded()), strings_of(l.names()));
+           })
+      .def("__setstate__", [](Lexicon& l, const StoredLexicon& state) {
+        const Bytes words(std::get<0>(state)), value(std::get<1>(state)),
+            folded(std::get<2>(state));
+        new (&l) Lexicon(words.as<std::uint64_t>("words"), value.as<std::uint32_t>("value"),
+                         std::get<3>(state), folded.as<std::uint32_t>("folded"));
       });
-  m.def("make_lexicon", &make_lexicon, nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
-        nb::arg("target"), nb::arg("unknown"), nb::arg("types"));
-  m.def("count_lexicon", &count_lexicon, nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
-        nb::arg("target"), nb::arg("unknown"), nb::arg("types"));
-  m.def("add_lexicon_counts", &add_lexicon_counts, nb::arg("parts"));
-  m.def("counted_lexicon", &counted_lexicon, nb::arg("parts"));
+  nb::class_<LexiconCounts>(m, "LexiconCounts")
+      .def(nb::new_(&count_lexicon), nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
+           nb::arg("target"), nb::arg("unknown"), nb::arg("types"))
+      .def(
+          "__add__",
+          [](std::shared_ptr<LexiconCounts> one, LexiconCounts& other) {
+            one->add(other.lexicon.counts(), other.labels());
+            return one;
+          },
+          nb::arg("other"), "Add to the counts, which are changed, and return them.")
+      .def(
+          "lexicon",
+          [](LexiconCounts& one) {
+            auto lexicon = std::make_shared<Lexicon>(std::move(one.lexicon));
+            lexicon->finish(one.labels());
+            return lexicon;
+          },
+          "Return the lexicon; nothing can be added any more.")
+      .def("__getstate__",
+           [](LexiconCounts& one) {
+             return nb::make_tuple(to_bytes(one.lexicon.counts()), one.labels());
+           })
+      .def("__setstate__", [](LexiconCounts& one, const StoredCounts& state) {
+        new (&one) LexiconCounts();
+        const Bytes bytes(std::get<0>(state));
+        one.add(bytes.as<std::uint64_t>("counts"), std::get<1>(state));
+      });
 
   nb::class_<Extractor>(m, "Extractor")
       .def(
@@ -398,6 +447,17 @@ void bind_features(nb::module_& m) {
           },
           nb::arg("sentence"), nb::arg("begin"), nb::arg("end"));
 
+  m.def(
+      "spelled_keys",
+      [](nb::list features) {
+        // The keys of features that are strings, given as bytes.
+        std::vector<std::uint64_t> keys;
+        for (nb::handle feature : features) {
+          keys.push_back(spelled_key(Bytes(feature).text()));
+        }
+        return to_bytes(keys);
+      },
+      nb::arg("features"));
   m.def(
       "vector_keys",
       [](const std::string& text, std::size_t width) {

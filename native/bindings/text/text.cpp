@@ -30,6 +30,31 @@ nb::list cells(const Corpus& corpus, std::size_t sentence, std::size_t column) {
   return out;
 }
 
+// A column of all sentences; equal cells are one object.
+nb::list column(const Corpus& corpus, std::size_t number) {
+  nb::list sentences;
+  if (corpus.sentences() == 0) return sentences;
+  check_column(corpus, number);
+  const Column& c = corpus.columns()[number];
+  std::vector<nb::object> text(c.strings.size());
+  for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+    nb::list row;
+    for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
+      nb::object& cell = text[c.cell[t]];
+      if (!cell.is_valid()) cell = text_of(c.strings[c.cell[t]]);
+      row.append(cell);
+    }
+    sentences.append(row);
+  }
+  return sentences;
+}
+
+std::vector<std::size_t> lengths(const Corpus& corpus) {
+  std::vector<std::size_t> n(corpus.sentences());
+  for (std::size_t s = 0; s < n.size(); ++s) n[s] = corpus.sentence(s + 1) - corpus.sentence(s);
+  return n;
+}
+
 // -- training -----------------------------------------------------------------------------------
 
 // Comments and the like of a sentence: position of the token after them, and text. One past the
@@ -83,6 +108,8 @@ void bind_text(nb::module_& m) {
             return c.subset(sentences);
           },
           nb::arg("sentences"))
+      .def("column", &column, nb::arg("column"))
+      .def("lengths", &lengths)
       .def("set_line", &Corpus::set_line, nb::arg("lines"))
       .def(
           "set_weights",

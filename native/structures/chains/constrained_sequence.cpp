@@ -58,6 +58,12 @@ std::vector<Automaton> read_automata(std::span<const std::int64_t> row) {
   return read;
 }
 
+bool ConstrainedSequence::stands_for(const Structure& free) const {
+  if (max_length_ == 0) return dynamic_cast<const Chain*>(&free) != nullptr;
+  const auto* segments = dynamic_cast<const SemiMarkov*>(&free);
+  return segments != nullptr && segments->max_length() == max_length_;
+}
+
 void ConstrainedSequence::check(const Layout& layout) const {
   free_->check(layout);
   const std::size_t L = length(layout), K = layout.block[0].outcomes;

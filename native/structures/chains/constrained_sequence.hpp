@@ -45,6 +45,9 @@ class ConstrainedSequence final : public Structure {
   ConstrainedSequence(std::vector<Automaton> automata, std::size_t max_length,
                       ProductSettings settings);
 
+  // Whether this is the other structure under automata.
+  bool stands_for(const Structure& free) const;
+
   // What stands behind an answer: the states of the product, how many of the automata are in it,
   // and for sums at most which share of the mass the others reject.
   struct Certificate {

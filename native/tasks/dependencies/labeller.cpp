@@ -19,13 +19,14 @@ void append(std::size_t number, std::string& out) {
 }  // namespace
 
 ParseLabeller::ParseLabeller(const ParserModel& model, std::array<ColumnTagger, 3> taggers,
-                             text::Format format, bool lemmas)
+                             text::Format format, ParseOptions options)
     : model_(model),
       taggers_(taggers),
       conllu_(format == text::Format::kConllu),
+      options_(std::move(options)),
       corpus_(text::Format::kConllu),
       words_(text::Format::kColumns),
-      reader_(model, corpus_, tags_, lemmas) {
+      reader_(model, corpus_, tags_, options_.lemmas) {
   for (std::size_t c = 0; c < 3; ++c) {
     const ColumnTagger& t = taggers_[c];
     if (!t.model) continue;
@@ -72,6 +73,11 @@ void ParseLabeller::write(std::string_view text, std::size_t token, std::size_t 
     } else {
       out.append(cells[i]);
     }
+  }
+  if (options_.confidence) {
+    std::pair<std::string, std::string> said("Confidence", "");
+    text::append_number(options_.certainty(confidence_[position - 1]), said.second);
+    text::append_misc({&said, 1}, out);
   }
 }
 
@@ -126,6 +132,18 @@ void ParseLabeller::check_tags() const {
   }
 }
 
+// Finds the tree of a sentence, and the probabilities of its arcs where they are asked for.
+void ParseLabeller::parse(std::size_t s) {
+  if (best(reader_, reader_.scores(s, Purpose::kBest), tree_).value == kMinusInfinity) {
+    throw text::BadLine(corpus_.line_number(corpus_.sentence(s)),
+                        "the parser has no tree for this sentence");
+  }
+  if (!options_.confidence) return;
+  const Scored& summed = reader_.scores(s, Purpose::kSums);
+  marginals(reader_, summed, options_.temperature, probability_);
+  confidence_ = certainties(reader_, summed, tree_, probability_);
+}
+
 void ParseLabeller::label(std::string_view text, std::size_t line, std::string& out) {
   if (corpus_.bytes() > kMostBytes) {
     corpus_.clear();
@@ -168,9 +186,7 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), end = corpus_.sentence(s + 1);
-    if (best(reader_, reader_.scores(s, Purpose::kBest), tree_).value == kMinusInfinity) {
-      throw text::BadLine(corpus_.line_number(begin), "the parser has no tree for this sentence");
-    }
+    parse(s);
     for (std::size_t t = begin; t < end; ++t) {
       if (conllu_) {
         const text::Line& at = corpus_.lines()[t];

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/confidence.hpp"
 #include "tasks/dependencies/reader.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/reader.hpp"
@@ -19,12 +20,19 @@ struct ColumnTagger {
   const text::LabelNames* names = nullptr;
 };
 
+struct ParseOptions {
+  bool lemmas = false;       // lemmas are read
+  bool confidence = false;   // MISC gets the confidence in each arc and its relation
+  double temperature = 1.0;  // of the probabilities
+  Confidence certainty;      // from the probability of an arc to the confidence that is written
+};
+
 // Parses pieces of text one after another. Not to be shared between threads.
 class ParseLabeller {
  public:
   // Taggers of the columns UPOS, XPOS and FEATS; without a model a column is read as it is.
   ParseLabeller(const ParserModel& model, std::array<ColumnTagger, 3> taggers, text::Format format,
-                bool lemmas);
+                ParseOptions options);
 
   // Appends the text, which ends where a sentence ends, with its trees: a CoNLL-U text with the
   // columns filled and everything else as it was; of a column file the words, as CoNLL-U. `line` is
@@ -38,17 +46,20 @@ class ParseLabeller {
  private:
   void read(std::string_view text, std::size_t line);
   void check_tags() const;
+  void parse(std::size_t sentence);
   void write(std::string_view text, std::size_t token, std::size_t position, std::string& out);
 
   const ParserModel& model_;
   std::array<ColumnTagger, 3> taggers_;
   bool conllu_;
+  ParseOptions options_;
   text::Corpus corpus_;  // of CoNLL-U
   text::Corpus words_;   // what a column file has
   std::array<std::unique_ptr<text::TaggerReader>, 3> tagging_;
   SentenceTags tags_;
   DependencyReader reader_;
   Output labels_, tree_;
+  std::vector<double> probability_, confidence_;  // of the parts of a sentence, of the tree's arcs
   std::size_t tokens_ = 0;
 };
 

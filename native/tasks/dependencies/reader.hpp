@@ -26,9 +26,8 @@ class DependencyReader final : public Reader {
   std::vector<Part> parts(const Output& y) const override;
   Part part(std::size_t arc, std::size_t label) const override;
   std::size_t find(const Part&) const override;
-
-  // The arcs that the pruner has left of the sentence that was scored last.
-  const Parts& arcs() const { return parts_; }
+  // The parts of the sentence that was scored last.
+  const Parts& all_parts() const { return parts_; }
 
  private:
   const DependencyTrees& trees() const { return trees_[summed_ ? 1 : 0]; }

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 
 #include "models/reader.hpp"
+#include "tasks/tagging/forbidden_labels.hpp"
 #include "text/corpus.hpp"
 
 namespace structlearn::text {
@@ -26,8 +29,22 @@ class LabelReader : public Reader {
   virtual void update() = 0;
   virtual void forget() = 0;
   virtual void ask(const TaggerQuestion&) {}
-  // From an output of the model to a label for each token, as numbers of LabelNames.
-  virtual void to_labels(Output&) const {}
+
+  // Where some of the labels of each token are considered: the scores (tokens, labels) that chose
+  // them, and what may not stand next to each other. Borrowed.
+  struct Likely {
+    std::size_t tokens;
+    const double* scores;
+    const ForbiddenLabels* forbidden;
+    bool restricted;  // to known labels, after they were chosen
+  };
+  virtual std::optional<Likely> likely() const { return std::nullopt; }
+  // The sentence that was scored last, with these labels, one for each token, considered too, if
+  // there are any; with or without its restriction.
+  virtual const Scored& consider(std::span<const std::int32_t> /* labels */,
+                                 bool /* restricted */) {
+    throw std::logic_error("all labels are considered");
+  }
 };
 
 // Makes a reader of a corpus.

@@ -75,7 +75,10 @@ void write_token(const Corpus& corpus, std::string_view text, std::size_t from, 
     }
     return;
   }
-  // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
+  append_misc(extra, out);  // CoNLL-U has ten columns and no more
+}
+
+void append_misc(std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
   const std::size_t last = out.rfind('\t') + 1;
   if (std::string_view(out).substr(last) == "_") out.pop_back();
   for (std::size_t i = 0; i < extra.size(); ++i) {

@@ -65,6 +65,9 @@ void write_token(const Corpus&, std::string_view text, std::size_t from, std::si
                  std::span<const std::pair<std::string, std::string>> extra, char lone,
                  std::string& out);
 
+// Appends (name, value) to the last cell of a line of CoNLL-U, with which `out` ends.
+void append_misc(std::span<const std::pair<std::string, std::string>> extra, std::string& out);
+
 // What was found for a token. The strings are the labeller's.
 struct Answer {
   std::vector<const std::string*> labels;  // the best sentence's, the second best's, ...; null:

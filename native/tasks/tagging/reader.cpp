@@ -3,53 +3,46 @@
 #include <algorithm>
 
 namespace structlearn::text {
-namespace {
-
-constexpr std::size_t kMostCandidates = 255;  // slots are bytes
-constexpr double kMostScores = 1 << 22;
-
-}  // namespace
 
 TaggerReader::TaggerReader(const TaggerModel& model, const Corpus& corpus, TaggerQuestion question)
     : model_(model),
       corpus_(corpus),
       question_(question),
-      extractor_(model.shared_features(), corpus),
-      width_(model.weights().candidates) {
+      extractor_(model.shared_features(), corpus) {
   extractor_.update();
 }
 
 const Scored& TaggerReader::scores(std::size_t sentence, Purpose) {
-  sentence_ = sentence;
-  width_ = model_.weights().candidates;
   const std::size_t L = corpus_.sentence(sentence + 1) - corpus_.sentence(sentence);
+  sentence_ = sentence;
   score_tokens(sentence, L);
-  if (!question_.known.empty() && (width_ == 0 || question_.chooses)) clamp(sentence, L, false);
-  return arrange();
-}
-
-const Scored* TaggerReader::widen() {
-  const std::size_t most = std::min<std::size_t>(model_.labels(), kMostCandidates);
-  if (width_ == 0 || width_ >= most) return nullptr;
-  const std::size_t wider = std::min(2 * width_, most);
-  double numbers = static_cast<double>(scored_.layout.block[Chain::kLabel].sites);
-  for (std::size_t m = 0; m <= model_.weights().order; ++m) numbers *= static_cast<double>(wider);
-  if (numbers > kMostScores) return nullptr;
-  width_ = wider;
-  return &arrange();
-}
-
-const Scored& TaggerReader::arrange() {
-  const std::size_t L = corpus_.sentence(sentence_ + 1) - corpus_.sentence(sentence_);
+  const bool candidates = model_.weights().candidates > 0, clamped = !question_.known.empty();
+  const bool within = candidates && !question_.chooses;
+  if (clamped && !within) clamp(sentence, L, false);
   scored_.structure = &chain_;
   scored_.layout = {};
   scored_.scores = {};
-  if (width_ > 0) {
+  if (candidates) {
     arrange_candidates(L);
-    if (!question_.known.empty() && !question_.chooses) clamp(sentence_, L, true);
+    if (clamped && within) clamp(sentence, L, true);
   } else {
-    arrange_all(L);
+    arrange(L);
   }
+  return scored_;
+}
+
+std::optional<LabelReader::Likely> TaggerReader::likely() const {
+  if (model_.weights().candidates == 0) return std::nullopt;
+  return Likely{scored_.layout.block[scored_.first].sites, theta_.data(),
+                &model_.weights().forbidden, !question_.known.empty() && !question_.chooses};
+}
+
+const Scored& TaggerReader::consider(std::span<const std::int32_t> labels, bool restricted) {
+  const std::size_t L = scored_.layout.block[scored_.first].sites;
+  scored_.layout = {};
+  scored_.scores = {};
+  arrange_candidates(L, labels);
+  if (restricted && !question_.known.empty() && !question_.chooses) clamp(sentence_, L, true);
   return scored_;
 }
 
@@ -82,7 +75,7 @@ void TaggerReader::score_tokens(std::size_t sentence, std::size_t L) {
 
 void TaggerReader::clamp(std::size_t sentence, std::size_t L, bool candidates) {
   const std::size_t begin = corpus_.sentence(sentence);
-  const std::size_t width = candidates ? width_ : model_.labels();
+  const std::size_t width = candidates ? model_.weights().candidates : model_.labels();
   double* theta = candidates ? scored_.parts : theta_.data();
   for (std::size_t t = 0; t < L; ++t) {
     const std::int32_t known = question_.known[begin + t];
@@ -93,16 +86,17 @@ void TaggerReader::clamp(std::size_t sentence, std::size_t L, bool candidates) {
   }
 }
 
-void TaggerReader::arrange_candidates(std::size_t L) {
+void TaggerReader::arrange_candidates(std::size_t L, std::span<const std::int32_t> kept) {
   const TaggerWeights& weights = model_.weights();
-  const std::size_t K = weights.labels, B = width_, order = weights.order;
+  const std::size_t K = weights.labels, B = weights.candidates, order = weights.order;
   Layout& layout = scored_.layout;
   Scores& scores = scored_.scores;
   layout = candidate_layout(L, B, order);
   candidates_.resize(L * B);
   if (!weights.forbidden.empty()) likely_ = theta_;
   double* likely = weights.forbidden.empty() ? theta_.data() : likely_.data();
-  const std::vector<std::int32_t> path = weights.forbidden.spread(L, likely);
+  std::vector<std::int32_t> path = weights.forbidden.spread(L, likely);
+  if (!kept.empty()) path.assign(kept.begin(), kept.end());
   candidate_scores_.resize(layout.parts);
   double* theta = scored_.parts = candidate_scores_.data();
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
@@ -162,7 +156,7 @@ void TaggerReader::arrange_candidates(std::size_t L) {
   }
 }
 
-void TaggerReader::arrange_all(std::size_t L) {
+void TaggerReader::arrange(std::size_t L) {
   const TaggerWeights& weights = model_.weights();
   const std::size_t K = weights.labels;
   Layout& layout = scored_.layout;
@@ -191,7 +185,7 @@ void TaggerReader::arrange_all(std::size_t L) {
 
 std::size_t TaggerReader::outcome(std::size_t token, std::int32_t label) const {
   const std::size_t width = scored_.layout.block[Chain::kLabel].outcomes;
-  if (width_ == 0) {
+  if (model_.weights().candidates == 0) {
     const auto k = static_cast<std::size_t>(label);
     return label >= 0 && k < width ? k : kNowhere;
   }
@@ -202,7 +196,7 @@ std::size_t TaggerReader::outcome(std::size_t token, std::int32_t label) const {
 }
 
 void TaggerReader::to_model(Output& y) const {
-  if (width_ == 0) return;
+  if (model_.weights().candidates == 0) return;
   for (std::size_t t = 0; t < y.size(); ++t) y[t] = label(t, static_cast<std::size_t>(y[t]));
 }
 

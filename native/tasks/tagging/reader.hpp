@@ -23,12 +23,13 @@ class TaggerReader final : public LabelReader {
   Extractor& extractor() { return extractor_; }
   // The label of an outcome; -1 and more than there are labels are none.
   std::int32_t label(std::size_t token, std::size_t outcome) const {
-    return width_ > 0 ? candidates_[token * width_ + outcome] : static_cast<std::int32_t>(outcome);
+    const std::size_t B = model_.weights().candidates;
+    return B > 0 ? candidates_[token * B + outcome] : static_cast<std::int32_t>(outcome);
   }
 
   const Scored& scores(std::size_t sentence, Purpose) override;
-  const Scored* widen() override;
-  bool outcomes_are_labels() const override { return width_ == 0; }
+  std::optional<Likely> likely() const override;
+  const Scored& consider(std::span<const std::int32_t> labels, bool restricted) override;
   void to_model(Output& y) const override;
   bool to_structure(Output& y) const override;
   std::vector<Part> parts(const Output& y) const override;
@@ -39,11 +40,11 @@ class TaggerReader final : public LabelReader {
 
  private:
   void score_tokens(std::size_t sentence, std::size_t L);
-  const Scored& arrange();
   // Forbids what is known to be otherwise, in the scores of all labels or of the candidates.
   void clamp(std::size_t sentence, std::size_t L, bool candidates);
-  void arrange_all(std::size_t L);
-  void arrange_candidates(std::size_t L);
+  void arrange(std::size_t L);
+  // Among the candidates are those of `kept`, if there are any.
+  void arrange_candidates(std::size_t L, std::span<const std::int32_t> kept = {});
   // The outcome of a label; kNowhere if it is no candidate.
   std::size_t outcome(std::size_t token, std::int32_t label) const;
 
@@ -53,8 +54,7 @@ class TaggerReader final : public LabelReader {
   Extractor extractor_;
   Chain chain_;
   Scored scored_;
-  std::size_t sentence_ = 0;  // the one that was scored last
-  std::size_t width_;         // candidates of each token; 0: all labels
+  std::size_t sentence_ = 0;  // that was scored last
   Keys keys_, pair_keys_;
   SlotScratch slots_;
   TokenScorer scorer_;

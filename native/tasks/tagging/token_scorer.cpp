@@ -56,6 +56,10 @@ ScoringPlan::ScoringPlan(const FeatureSet& features) {
   for (std::size_t n = 0; n < templates.size(); ++n) {
     const Template& t = templates[n];
     if (t.transition) continue;
+    if (t.spelling != Spelling::kNone) {
+      all_planned = false;
+      continue;
+    }
     if (is_fixed(t, attributes)) {
       planned[n] = 1;
       fixed.push_back(

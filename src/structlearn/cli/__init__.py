@@ -1,4 +1,4 @@
-"""The command line: train, annotate, predict, evaluate, inspect, demo, workbench.
+"""The command line: train, annotate, predict, evaluate, inspect, serve, demo, workbench.
 
 Only the result goes to standard output; progress and errors go to standard error. A mistake in the
 arguments or in a file gives a short message and exit code 1. Modules are imported where they are
@@ -56,6 +56,10 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError as error:
         return _fail(f"out of memory: {error}" if str(error) else "out of memory", 1)
     except ValueError as error:
+        return _fail(str(error), 1)
+    except ImportError as error:  # of a package that is not installed
+        if (error.name or "").startswith("structlearn"):
+            raise
         return _fail(str(error), 1)
     except OSError as error:  # readers and writers of files raise FileError, a ValueError
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
@@ -122,7 +126,7 @@ def _predict(o: Any) -> int:
     check_output(o.output, [o.input, o.model])
     model, commands = _load(o)
     if o.cluster is not None:
-        return _predict_files(o, commands)
+        return _predict_files(model, o, commands)
     if o.workers is not None:
         raise ValueError("--workers goes with --cluster")
     if not on_terminal("stderr"):
@@ -130,7 +134,7 @@ def _predict(o: Any) -> int:
     else:
         from ..meter import Meter
 
-        with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
+        with Meter("labelling", unit=model._unit) as meter:
             code = int(commands.predict(model, o, meter))
     say_written(o.output)
     return code
@@ -151,7 +155,7 @@ def _annotate(o: Any) -> int:
         return int(commands.annotate(model, o, meter))
 
 
-def _predict_files(o: Any, commands: Any) -> int:
+def _predict_files(model: Any, o: Any, commands: Any) -> int:
     """Label files on a cluster; list those that are bad at the end."""
     from ..distributed import predict
 
@@ -161,10 +165,9 @@ def _predict_files(o: Any, commands: Any) -> int:
         raise ValueError("--cluster needs --output, the folder of the labelled files")
     options = {"workers": o.workers, "threads": o.threads, "verbose": True}
     found = predict(
-        o.model, o.input, o.output, cluster=o.cluster, **options, **commands.label_options(o)
+        o.model, o.input, o.output, cluster=o.cluster, **options, **commands.label_options(model, o)
     )
-    unit = getattr(commands, "UNIT", "tokens")
-    done = f"{len(found.done)} files labelled, {found.tokens:,} {unit}"
+    done = f"{len(found.done)} files labelled, {found.tokens:,} {model._unit}"
     if found.skipped:
         done += f"; {len(found.skipped)} were labelled before"
     note(f"structlearn: {done}")
@@ -210,6 +213,12 @@ def _demo(o: Any) -> int:
 
 def _workbench(o: Any) -> int:
     from .commands.workbench import serve
+
+    return serve(o)
+
+
+def _serve(o: Any) -> int:
+    from .commands.serve import serve
 
     return serve(o)
 
@@ -269,6 +278,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,
+    "serve": _serve,
     "demo": _demo,
     "workbench": _workbench,
 }

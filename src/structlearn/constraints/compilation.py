@@ -1,23 +1,53 @@
-"""Constraints for one shape of input: −∞ masks where they do, rows of a program otherwise."""
+"""Constraints for one shape of input: −∞ masks, automata, and rows of a program."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..structures.base import Structure
 from ..structures.parts import Parts, flatten
-from .language import Constraint, Count, EachAtMostOnce, IfThen, Label
+from .automata import NamedAutomaton
+from .automaton import Automaton
+from .construction import TooManyStates
+from .counting import Constraint, Count, EachAtMostOnce, IfThen
+from .events import NoEvents
+from .flow_rows import FlowRows, flow_rows
+from .ordering import NotAdjacent
 from .part_index import PartIndex
+from .readings import sequences_of, symbols_of
 from .report import ConstraintReport
+from .selections import Chunk, Label
 
 __all__ = ["Compilation"]
 
 Indices = npt.NDArray[np.int64]
+
+_NOTHING: Indices = np.empty(0, dtype=np.int64)
+
+
+class _Row(NamedTuple):
+    """lower ≤ Σ signs · parts ≤ upper."""
+
+    parts: Indices
+    signs: npt.NDArray[np.float64]
+    lower: float
+    upper: float
+    name: str
+
+
+class _Entry(NamedTuple):
+    """A constraint in all forms that it has; rows or flows, and one of them says all of it."""
+
+    constraint: Constraint
+    masked: Indices | None
+    automata: list[NamedAutomaton] | None
+    rows: list[_Row]
+    flows: list[NamedAutomaton]
 
 
 class Compilation:
@@ -31,8 +61,16 @@ class Compilation:
         What must hold.
     theta : dict of arrays
         Scores and topology; of the scores only the shapes are read.
-    labels : dict
-        Label to index.
+    classes : sequence of K labels, optional
+        By default the labels are 0..K−1.
+    known : dict
+        Automata that do not depend on the shapes, by constraint; more are put into it.
+
+    Attributes
+    ----------
+    automata : list of Automaton
+        Of the constraints that are no masks; none if one of them needs rows.
+    report : ConstraintReport
     """
 
     def __init__(
@@ -40,69 +78,87 @@ class Compilation:
         structure: Structure,
         constraints: Sequence[Constraint],
         theta: Mapping[str, Any],
-        labels: Mapping[Any, int] | None,
+        classes: Sequence[Any] | None,
+        known: dict[Constraint, list[NamedAutomaton]],
     ) -> None:
         self.structure = structure
-        self.report = ConstraintReport()
-        self._index = PartIndex(structure, theta, labels)
+        self._known = known
+        self._index = PartIndex(structure, theta, classes)
         self.shapes, self._first = self._index.shapes, self._index.first
         self.n_parts = self._index.n_parts
-        self.forbidden = np.zeros(self.n_parts, dtype=bool)
-        #: All constraints as rows: (parts, coefficients, lower, upper, name).
-        self.every: list[tuple[Indices, npt.NDArray[np.float64], float, float, str]] = []
-        self._own: list[int] = []  # those that are no masks
-        for constraint in constraints:
-            self._add(constraint)
-        self._tight = self._matrix(range(len(self.every)))
+        length = self.shapes[structure.label_block][0] if self._index.n_labels else None
+        self._sequences = sequences_of(structure, self._index.alphabet, length)
+        self._entries = list(map(self._entry, constraints))
+        self._forbidden = np.zeros(self.n_parts, dtype=bool)
+        for entry in self._entries:
+            if entry.masked is not None:
+                self._forbidden[entry.masked] = True
+        others = [e for e in self._entries if e.masked is None]
+        self.automata = [one.automaton for e in others for one in e.automata or ()]
+        if any(e.automata is None for e in others):
+            self.automata = []
+        self._tight = self._matrix([row for e in self._entries for row in e.rows])
+        self.report = self._reported(others)
 
-    def _add(self, constraint: Constraint) -> None:
-        if isinstance(constraint, EachAtMostOnce):
-            labels = constraint.labels or self._index.labels or range(self._index.n_labels)
-            for k in labels:
-                self._row(self._index.select((Label(k),)), 0, 1, f"label {k!r} at most once")
-            self.report.rows.append((constraint, len(labels)))
-        elif isinstance(constraint, IfThen):
-            self._add_implication(constraint)
-        else:
-            assert isinstance(constraint, Count)
-            parts = self._index.select(constraint.parts)
-            masked = None
-            if constraint.forbids:
-                masked = parts
-            elif constraint.place is not None:
-                masked = np.setdiff1d(self._index.at(constraint.place), parts)
-            self._row(
-                parts, constraint.lower, constraint.upper, str(constraint), mask=masked is not None
-            )
-            if masked is None:
-                self.report.rows.append((constraint, 1))
+    def _reported(self, others: list[_Entry]) -> ConstraintReport:
+        report = ConstraintReport(
+            [(e.constraint, len(e.masked)) for e in self._entries if e.masked is not None]
+        )
+        for e in others:
+            if self.automata:
+                report.automata.append((e.constraint, [a.n_states for _, a in e.automata or ()]))
             else:
-                self.forbidden[masked] = True
-                self.report.masked.append((constraint, len(masked)))
+                flows = sum(self._flow(one.automaton, self.shapes).n_rows for one in e.flows)
+                report.rows.append((e.constraint, len(e.rows) + flows))
+        return report
 
-    def _add_implication(self, constraint: IfThen) -> None:
-        """Add an if-then: a mask where a label decides, alone or with its neighbour, else rows."""
-        before = self._index.select(constraint.condition)
-        after = self._index.select(constraint.consequence)
-        masked = self._contradicting(constraint)
-        rows = 0
-        for part in before:
-            if part in after:  # it brings its own consequence
-                continue
-            columns = np.append(after, part)
-            signs = np.append(np.ones(len(after)), -1.0)
-            self._row(columns, 0, math.inf, str(constraint), signs, mask=masked is not None)
-            rows += 1
-        if masked is None:
-            self.report.rows.append((constraint, rows))
-        else:
-            self.forbidden[masked] = True
-            self.report.masked.append((constraint, len(masked)))
+    # -- from constraints to masks, automata and rows ---------------------------------------------
+
+    def _entry(self, constraint: Constraint) -> _Entry:
+        masked = self._mask_of(constraint)
+        if masked is not None:
+            none = _Row(masked, np.ones(len(masked)), 0, 0, str(constraint))
+            return _Entry(constraint, masked, None, self._rows_of(constraint) or [none], [])
+        rows, automata = self._rows_of(constraint), self._automata_of(constraint)
+        if rows is None and automata is None:
+            raise ValueError(
+                f"{self.structure!r} cannot keep to {constraint!r}: it is about labels in a row, "
+                "of chains and segmentations"
+            )
+        flows = automata or [] if rows is None else []
+        return _Entry(constraint, None, automata, rows or [], flows)
+
+    def _mask_of(self, constraint: Constraint) -> Indices | None:
+        """Return the parts whose absence is all that a constraint asks for, if there are such."""
+        if isinstance(constraint, NotAdjacent):
+            return self._forbidden_pairs(constraint)
+        if isinstance(constraint, IfThen):
+            return self._contradicting(constraint)
+        if not isinstance(constraint, Count):
+            return None
+        if constraint.forbids:
+            return self._index.select(constraint.parts)
+        if constraint.place is None:
+            return None
+        allowed = self._index.select(constraint.parts)
+        return np.setdiff1d(self._index.at(constraint.place), allowed)
+
+    def _forbidden_pairs(self, constraint: NotAdjacent) -> Indices | None:
+        """Return the pairs of neighbours that may not be; None if pairs have no scores."""
+        if self._sequences is None:
+            return None
+        pairs = constraint.pairs(self._sequences.alphabet)
+        for name, labels in self._sequences.windows.items():
+            if labels == 2 and name in self.shapes:
+                numbers = np.arange(math.prod(self.shapes[name])).reshape(self.shapes[name])
+                found = [np.ravel(numbers[..., a, b]) for a, b in pairs]
+                return self._first[name] + np.sort(np.concatenate([_NOTHING, *found]))
+        return None
 
     def _contradicting(self, constraint: IfThen) -> Indices | None:
-        """Return the parts that contradict an if-then, None where it is no matter of parts.
+        """Return the parts that contradict an if-then; None if it is no matter of single parts.
 
-        It is one where the consequence is about a single place, and each label of the condition
+        It is one if the consequence is about a single place, and each label of the condition
         stands there too, or at a place whose label is scored together with it.
         """
         index = self._index
@@ -111,59 +167,107 @@ class Compilation:
             if not isinstance(selection, Label) or selection.at is None:
                 return None
             for place in selection.places:
-                wanted.setdefault(index.place(place), set()).add(index.label(selection.label))
+                wanted.setdefault(index.place(place), set()).update(index.numbers(selection.label))
         if len(wanted) != 1:
             return None
         ((there, labels),) = wanted.items()
         others = set(range(index.n_labels)) - labels
-        found: list[Indices] = [np.empty(0, dtype=np.int64)]
+        found = [_NOTHING]
         for selection in constraint.condition:
             if not isinstance(selection, Label) or selection.at is None:
                 return None
-            k = index.label(selection.label)
-            for place in map(index.place, selection.places):
-                if place == there:
-                    contradicting = index.at(place, k) if k not in labels else found[0]
-                else:
-                    pairs = index.pairs(place, k, there, others)
-                    if pairs is None:
-                        return None
-                    contradicting = pairs
-                found.append(contradicting)
+            for k in index.numbers(selection.label):
+                for place in map(index.place, selection.places):
+                    if place == there:
+                        contradicting = index.at(place, k) if k not in labels else _NOTHING
+                    else:
+                        pairs = index.pairs(place, k, there, others)
+                        if pairs is None:
+                            return None
+                        contradicting = pairs
+                    found.append(contradicting)
         return np.unique(np.concatenate(found))
 
-    def _row(
-        self,
-        parts: Indices,
-        lower: float,
-        upper: float,
-        name: str,
-        signs: npt.NDArray[np.float64] | None = None,
-        mask: bool = False,
-    ) -> None:
-        if not mask:
-            self._own.append(len(self.every))
-        signs = np.ones(len(parts)) if signs is None else signs
-        self.every.append((parts, signs, lower, upper, name))
+    def _automata_of(self, constraint: Constraint) -> list[NamedAutomaton] | None:
+        """Return automata that say the same; None if labels in a row do not, or not in few states.
+
+        Those that have no other form raise TooManyStates.
+        """
+        sequences = self._sequences
+        if sequences is None:
+            return None
+        if constraint not in self._known:
+            simple = constraint.simple(sequences.alphabet)
+            try:
+                found = [NamedAutomaton(one, one.automaton(sequences)) for one in simple]
+            except NoEvents:
+                return None
+            except TooManyStates:
+                if self._rows_of(constraint) is None:
+                    raise
+                return None
+            if any(one.automaton.length is not None for one in found):
+                return found
+            self._known[constraint] = found
+        return self._known[constraint]
+
+    def _rows_of(self, constraint: Constraint) -> list[_Row] | None:
+        """Return linear rows over the parts that say the same; None if there are none."""
+        chunks = any(isinstance(one, Chunk) for one in constraint.selections())
+        if chunks or not isinstance(constraint, (Count, IfThen, EachAtMostOnce)):
+            return None
+        if isinstance(constraint, IfThen):
+            return self._implication(constraint)
+        counts: list[Any] = [constraint]
+        if isinstance(constraint, EachAtMostOnce):
+            counts = constraint.simple(self._index.alphabet)
+        rows = []
+        for one in counts:
+            parts = self._index.select(one.parts)
+            rows.append(_Row(parts, np.ones(len(parts)), one.lower, one.upper, str(one)))
+        return rows
+
+    def _implication(self, constraint: IfThen) -> list[_Row]:
+        before = self._index.select(constraint.condition)
+        after = self._index.select(constraint.consequence)
+        signs = np.append(np.ones(len(after)), -1.0)
+        return [
+            _Row(np.append(after, part), signs, 0, math.inf, str(constraint))
+            for part in np.setdiff1d(before, after)  # the others bring their own consequence
+        ]
 
     # -- use ------------------------------------------------------------------------------------
 
+    @property
+    def masks_alone(self) -> bool:
+        """Whether masks are all that the constraints ask for."""
+        return not (self.report.rows or self.report.automata)
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels, as constraints name them."""
+        return self._index.alphabet.labels
+
+    @property
+    def every_automaton(self) -> list[NamedAutomaton]:
+        """The automata of all constraints that have them, whatever is done with them."""
+        return [one for e in self._entries for one in e.automata or ()]
+
     def mask(self, theta: Parts) -> dict[str, Any]:
         """Return the scores with −∞ where forbidden, spread over positions if need be."""
-        if not self.forbidden.any():
+        if not self._forbidden.any():
             return theta
         masked: dict[str, Any] = {}
         for name, table in theta.items():
             shape = self.shapes[name]
             at = self._first[name]
-            mask = self.forbidden[at : at + math.prod(shape)].reshape(shape)
+            mask = self._forbidden[at : at + math.prod(shape)].reshape(shape)
             if not mask.any():
                 masked[name] = table
                 continue
             if table.shape != shape:
-                every = mask.reshape(
-                    -1, *table.shape
-                )  # one row per position, whatever the number of axes
+                # One row per position, whatever the number of axes.
+                every = mask.reshape(-1, *table.shape)
                 if (every.any(axis=0) == every.all(axis=0)).all():
                     mask = every[0]
                 else:
@@ -171,34 +275,66 @@ class Compilation:
             masked[name] = np.where(mask, -np.inf, table)
         return masked
 
-    def broken(self, counts: Parts) -> str | None:
-        """Return the name of a constraint that these parts (by position) break, or None."""
+    def broken(self, y: Any, counts: Parts) -> str | None:
+        """Return the name of a constraint that an output breaks, or None.
+
+        Parameters
+        ----------
+        counts : dict of arrays
+            Its parts, by position.
+        """
         matrix, lower, upper = self._tight
         sums = matrix @ flatten({name: counts[name] for name in self.shapes})
         wrong = np.flatnonzero((sums < lower - 1e-9) | (sums > upper + 1e-9))
-        return self.every[int(wrong[0])][4] if len(wrong) else None
-
-    def _matrix(self, rows: Sequence[int]) -> tuple[Any, Any, Any]:
-        chosen = [self.every[i] for i in rows]
-        sizes = [len(parts) for parts, *_ in chosen]
-        place = np.repeat(np.arange(len(chosen)), sizes)
-        empty = np.empty(0)
-        columns = np.concatenate([empty.astype(np.int64), *(row[0] for row in chosen)])
-        signs = np.concatenate([empty, *(row[1] for row in chosen)])
-        import scipy.sparse
-
-        matrix = scipy.sparse.csr_array((signs, (place, columns)), (len(chosen), self.n_parts))
-        return matrix, np.array([r[2] for r in chosen]), np.array([r[3] for r in chosen])
+        if len(wrong):
+            return [row.name for e in self._entries for row in e.rows][int(wrong[0])]
+        for e in self._entries:
+            for constraint, automaton in e.flows:
+                if not automaton.accepts(symbols_of(self.structure, y)):
+                    return str(constraint)
+        return None
 
     def program(self, theta: Parts, topology: Mapping[str, Any], every: bool = False) -> Any:
         """Return the structure's program with the constraints that are no masks (or all)."""
         program = self.structure.as_program(**theta, **topology)
-        rows = range(len(self.every)) if every else self._own
-        matrix, lower, upper = self._matrix(rows)
-        if not len(lower):
-            return program
-        names = [self.every[i][4] for i in rows]
-        return program.with_rows(self._columns_of(program, matrix), lower, upper, names)
+        entries = [e for e in self._entries if every or e.masked is None]
+        rows = [row for e in entries for row in e.rows]
+        if rows:
+            matrix, lower, upper = self._matrix(rows)
+            names = [row.name for row in rows]
+            program = program.with_rows(self._columns_of(program, matrix), lower, upper, names)
+        import scipy.sparse
+
+        for constraint, automaton in (flow for e in entries for flow in e.flows):
+            first = program.rows.n_columns
+            flow = self._flow(automaton, program.shapes, first)
+            shape = (flow.n_rows, first + flow.n_helpers)
+            matrix = scipy.sparse.coo_array((flow.value, (flow.row, flow.column)), shape)
+            names = [str(constraint)] * flow.n_rows
+            program = program.with_rows(matrix, 0.0, 0.0, names, n_helpers=flow.n_helpers)
+        return program
+
+    def _flow(
+        self, automaton: Automaton, shapes: Mapping[str, tuple[int, ...]], first: int = 0
+    ) -> FlowRows:
+        """Return the rows of an automaton for a program with parts of these shapes."""
+        block = self.structure.label_block
+        names = list(shapes)
+        at = sum(math.prod(shapes[name]) for name in names[: names.index(block)])
+        columns = at + np.arange(math.prod(shapes[block]), dtype=np.int64).reshape(shapes[block])
+        if columns.ndim == 2:  # of a chain
+            columns = columns[:, np.newaxis]
+        return flow_rows(automaton, columns, first)
+
+    def _matrix(self, rows: Sequence[_Row]) -> tuple[Any, Any, Any]:
+        sizes = [len(row.parts) for row in rows]
+        place = np.repeat(np.arange(len(rows)), sizes)
+        columns = np.concatenate([_NOTHING, *(row.parts for row in rows)])
+        signs = np.concatenate([np.empty(0), *(row.signs for row in rows)])
+        import scipy.sparse
+
+        matrix = scipy.sparse.csr_array((signs, (place, columns)), (len(rows), self.n_parts))
+        return matrix, np.array([r.lower for r in rows]), np.array([r.upper for r in rows])
 
     def _columns_of(self, program: Any, matrix: Any) -> Any:
         """Return the rows in terms of the program's parts, which may have other blocks too."""

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures.base import Structure
+from ..structures.chains.constrained import CertifiedSum, ConstrainedChain, ConstrainedSemiMarkov
 from ..structures.parts import Parts
 from ..structures.solution import Solution
+from .accepted import Accepted
+from .automata import NamedAutomaton
+from .automaton import Automaton
 from .compilation import Compilation
+from .counting import Constraint, IfThen
 from .delegation import Delegating
-from .language import Constraint, IfThen
+from .ordering import NotAdjacent
+from .readings import free_of, product_of
 from .report import ConstraintReport
+from .text import read_constraints
+
+if TYPE_CHECKING:
+    from ..drawing.picture import Picture
 
 __all__ = ["Constrained", "with_constraints"]
 
@@ -25,7 +36,7 @@ _MOST_SHAPES, _MOST_PROGRAMS = 256, 32
 
 def with_constraints(
     structure: Structure,
-    constraints: Sequence[Constraint],
+    constraints: Any,
     *,
     classes: Sequence[Any] | None = None,
     time_limit: float | None = None,
@@ -35,9 +46,10 @@ def with_constraints(
     Parameters
     ----------
     structure : Structure
-        Any one; where constraints become rows it needs ``as_program``.
-    constraints : sequence of Constraint
-        See :mod:`structlearn.constraints`.
+        Any one. On chains and segmentations constraints are masks and automata, and every query is
+        exact; elsewhere they are masks and rows, for which it needs ``as_program``.
+    constraints : list of Constraint, str or Automaton
+        See :mod:`structlearn.constraints`; strings as :func:`parse` reads them.
     classes : sequence, optional
         The names of the labels 0, 1, …, where constraints are written in terms of them.
     time_limit : float, optional
@@ -54,20 +66,28 @@ def with_constraints(
     >>> chain = with_constraints(Chain(), [at_most(1, Label(1)), forbid(Label(1, at=-1))])
     >>> chain.argmax(label=label)
     array([0, 1, 0])
+    >>> chain.count(label=label)
+    3
     >>> print(chain.report(label=label))
-    mask   forbid label 1 at -1: 1 parts
-    rows   at most 1 of label 1: 1 rows
+    mask       forbid label 1 at -1: 1 parts
+    automaton  at most 1 of label 1: 2 states
     """
-    return Constrained(structure, constraints, classes, time_limit)
+    given = read_constraints(constraints)
+    if isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
+        own = (Automaton(a.next, a.start, a.accepting) for a in structure.automata)
+        given = [*map(Accepted, own), *given]
+        structure = free_of(structure)
+    return Constrained(structure, given, classes, time_limit)
 
 
 class Constrained(Delegating):
     """A structure under constraints; see :func:`with_constraints`.
 
-    With masks alone every query is the structure's own. With rows argmax asks the structure first:
-    an output that keeps to all constraints without being told is the best that does. Otherwise the
-    integer program decides. Sums over outputs (log_partition, marginals, sample, count) are then
-    #P-hard in general and raise ``CapabilityError``.
+    With masks alone every query is the structure's own, and with automata that of their product.
+    With rows argmax asks the structure first: an output that keeps to all constraints without being
+    told is the best that does. Otherwise the integer program decides. Sums over outputs
+    (log_partition, marginals, sample, count) are then #P-hard in general and raise
+    ``CapabilityError``.
     """
 
     method = "constrained"
@@ -75,35 +95,30 @@ class Constrained(Delegating):
     def __init__(
         self,
         structure: Structure,
-        constraints: Sequence[Constraint],
+        constraints: Any,
         classes: Sequence[Any] | None = None,
         time_limit: float | None = None,
     ) -> None:
-        if isinstance(constraints, Constraint):
-            constraints = [constraints]
-        wrong = [c for c in constraints if not isinstance(c, Constraint)]
-        if wrong:
-            raise ValueError(
-                f"{wrong[0]!r} is not a constraint; forbid, require, at_most, at_least, exactly, "
-                "if_then and each_at_most_once make constraints"
-            )
         if time_limit is not None and not (
             isinstance(time_limit, (int, float, np.number)) and time_limit >= 0
         ):
             raise ValueError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
         super().__init__(structure)
-        self.constraints = tuple(constraints)
+        self.constraints = tuple(read_constraints(constraints))
         self.classes = None if classes is None else list(np.asarray(classes).tolist())
         self.time_limit = time_limit
         self._forget()
 
     def _forget(self) -> None:
         self._compilations: dict[Any, Compilation] = {}
+        self._automata: dict[Constraint, list[NamedAutomaton]] = {}
+        #: Products by their automata, which are kept: no others may get their numbers.
+        self._products: dict[tuple[int, ...], tuple[list[Automaton], Structure]] = {}
         self._programs: dict[Any, Any] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in ("_compilations", "_programs")}
+        remembered = ("_compilations", "_automata", "_products", "_programs")
+        return {k: v for k, v in super().__getstate__().items() if k not in remembered}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -127,7 +142,7 @@ class Constrained(Delegating):
     def broken(self, y: Any, **scores: Any) -> str | None:
         """Return the name of a constraint that an output breaks, or None."""
         theta, topology, compiled = self._compiled(scores)
-        return compiled.broken(self.structure.encode_by_position(y, **theta, **topology))
+        return compiled.broken(y, self.structure.encode_by_position(y, **theta, **topology))
 
     def outputs(self, **scores: Any) -> Iterator[Any]:
         """Iterate over the structure's outputs that keep to the constraints."""
@@ -138,6 +153,15 @@ class Constrained(Delegating):
     def report(self, **scores: Any) -> ConstraintReport:
         """Return which constraints are masks and which are rows, for scores of these shapes."""
         return self._compiled(scores)[2].report
+
+    def draw(self, **scores: Any) -> Picture:
+        """Draw the automata of the constraints, for scores of these shapes."""
+        from ..drawing.automata import draw_automata
+
+        compiled = self._compiled(scores)[2]
+        automata = compiled.every_automaton
+        names = [str(constraint) for constraint, _ in automata]
+        return draw_automata([one for _, one in automata], compiled.labels, names)
 
     # -- the queries ----------------------------------------------------------------------------
 
@@ -151,6 +175,11 @@ class Constrained(Delegating):
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
+            product = self._product(compiled)
+            if product is not None:
+                with contextlib.suppress(CapabilityError):  # more states than there is room for
+                    found: Solution = product.solve(**masked, **topology)
+                    return found
             return self._solved(compiled, theta, masked, topology)
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
@@ -168,10 +197,10 @@ class Constrained(Delegating):
         if self.structure.takes_time_limit and self.time_limit is not None:
             limit["time_limit"] = self.time_limit
         free: Solution = self.structure.solve(**masked, **topology, **limit)
-        if not compiled.report.needs_program:
+        if compiled.masks_alone:
             return free
         counts = self.structure.encode_by_position(free.output, **masked, **topology)
-        keeps = compiled.broken(counts) is None
+        keeps = compiled.broken(free.output, counts) is None
         if keeps and free.exact:
             return free
         left = None
@@ -192,9 +221,20 @@ class Constrained(Delegating):
         if temperature == 0:
             best = self.solve(**scores)
             return best.value, self.structure.encode(best.output, **scores)
-        theta, topology, masked = self._masked(scores, "log_partition and marginals")
-        value, p = self.structure.infer(temperature=temperature, **masked, **topology)
+        theta, topology, masked, inner = self._inside(scores, "log_partition and marginals")
+        value, p = inner.infer(temperature=temperature, **masked, **topology)
         return value, self._shaped(p, theta, scores)
+
+    def certified_sum(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> CertifiedSum:
+        """Return ε log Σ exp(score/ε), ε > 0, with its proof: a :class:`CertifiedSum`."""
+        _, topology, masked, inner = self._inside(scores, "sums")
+        if isinstance(inner, (ConstrainedChain, ConstrainedSemiMarkov)):
+            found: CertifiedSum = inner.certified_sum(temperature=temperature, **masked, **topology)
+            return found
+        value = inner.log_partition(temperature=temperature, **masked, **topology)
+        return CertifiedSum(value, 0.0, 1, 0)
 
     @staticmethod
     def _shaped(p: Parts, theta: Parts, scores: Mapping[str, Any]) -> Parts:
@@ -211,8 +251,8 @@ class Constrained(Delegating):
         """Return the probability of each part, position by position."""
         if temperature == 0:
             return self.structure.encode_by_position(self.argmax(**scores), **scores)
-        theta, topology, masked = self._masked(scores, "marginals")
-        found = self.structure.marginals(temperature=temperature, **masked, **topology)
+        theta, topology, masked, inner = self._inside(scores, "marginals")
+        found = inner.marginals(temperature=temperature, **masked, **topology)
         return {name: found[name] for name in theta if scores.get(name) is not None}
 
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
@@ -220,8 +260,12 @@ class Constrained(Delegating):
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
-            if not compiled.report.needs_program:
+            if compiled.masks_alone:
                 return self.structure.kbest(n, **masked, **topology)
+            product = self._product(compiled)
+            if product is not None:
+                with contextlib.suppress(CapabilityError):  # more states than there is room for
+                    return product.kbest(n, **masked, **topology)
             program = self._program_for(compiled, theta, topology)
             return program.kbest(n, **self.structure.program_scores(masked, **topology))
         except InfeasibleError as error:
@@ -231,15 +275,15 @@ class Constrained(Delegating):
         self, y: Any, *, temperature: float = 1.0, **scores: Any
     ) -> tuple[float, Parts]:
         """Return the sums over the outputs that are left but for y, as :meth:`infer` does."""
-        theta, topology, masked = self._masked(scores, "sums over all outputs but one")
-        value, p = self.structure.infer_others(y, temperature=temperature, **masked, **topology)
+        theta, topology, masked, inner = self._inside(scores, "sums over all outputs but one")
+        value, p = inner.infer_others(y, temperature=temperature, **masked, **topology)
         return value, self._shaped(p, theta, scores) if p else {}
 
     def _entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        _, topology, masked = self._masked({**theta, **topology}, "entropy")
-        found: float = self.structure.entropy(temperature=temperature, **masked, **topology)
+        _, topology, masked, inner = self._inside({**theta, **topology}, "entropy")
+        found: float = inner.entropy(temperature=temperature, **masked, **topology)
         return found
 
     def sample(
@@ -254,15 +298,15 @@ class Constrained(Delegating):
         """Draw n outputs from P(y) ∝ exp(score(y)/ε) over those that are left."""
         if temperature == 0:
             return [self.argmax(**scores)] * n
-        _, topology, masked = self._masked(scores, "sample")
-        return self.structure.sample(
+        _, topology, masked, inner = self._inside(scores, "sample")
+        return inner.sample(
             n, temperature=temperature, random_state=random_state, **masked, **topology
         )
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score that keep to the constraints."""
-        _, topology, masked = self._masked(scores, "count")
-        return self.structure.count(**masked, **topology)
+        _, topology, masked, inner = self._inside(scores, "count")
+        return inner.count(**masked, **topology)
 
     def as_program(self, **scores: Any) -> Any:
         """Return the integer program of the structure with all constraints as rows."""
@@ -273,9 +317,13 @@ class Constrained(Delegating):
 
     # -- helpers --------------------------------------------------------------------------------
 
-    def _masked(
+    def _inside(
         self, scores: Mapping[str, Any], what: str
-    ) -> tuple[Parts, dict[str, Any], dict[str, Any]]:
+    ) -> tuple[Parts, dict[str, Any], dict[str, Any], Structure]:
+        """Return scores, topology, the scores under masks, and the structure that sums.
+
+        Where rows are needed, refuse ``what``.
+        """
         theta, topology, compiled = self._compiled(scores)
         if compiled.report.needs_program:
             named = "; ".join(str(constraint) for constraint, _ in compiled.report.rows)
@@ -284,7 +332,20 @@ class Constrained(Delegating):
                 f"{named}. What works: argmax, solve, kbest, infer(temperature=0), and the "
                 "learners that need only these (perceptron, structured SVM)"
             )
-        return theta, topology, dict(compiled.mask(theta))
+        inner = self._product(compiled) or self.structure
+        return theta, topology, dict(compiled.mask(theta)), inner
+
+    def _product(self, compiled: Compilation) -> Structure | None:
+        """Return the product of the structure with automata; None if there are none."""
+        automata = compiled.automata
+        if not automata:
+            return None
+        key = tuple(map(id, automata))
+        if key not in self._products:
+            if len(self._products) >= _MOST_SHAPES:
+                self._products.clear()
+            self._products[key] = automata, product_of(self.structure, automata)
+        return self._products[key][1]
 
     def _compiled(self, scores: Mapping[str, Any]) -> tuple[Parts, dict[str, Any], Compilation]:
         """Return the scores, the topology and the constraints for their shapes."""
@@ -294,16 +355,20 @@ class Constrained(Delegating):
         if key not in self._compilations:
             if len(self._compilations) >= _MOST_SHAPES:
                 self._compilations.clear()
-            labels = None if self.classes is None else {k: i for i, k in enumerate(self.classes)}
             self._compilations[key] = Compilation(
-                self.structure, self.constraints, {**theta, **topology}, labels
+                self.structure,
+                self.constraints,
+                {**theta, **topology},
+                self.classes,
+                self._automata,
             )
         return theta, topology, self._compilations[key]
 
     def _with_blocks(self, theta: Parts) -> Parts:
         """Return the scores, zeros for blocks that only constraints speak of."""
         named = {s.block for c in self.constraints for s in c.selections() if hasattr(s, "block")}
-        if self.structure.pair_block and any(isinstance(c, IfThen) for c in self.constraints):
+        pairs = any(isinstance(c, (IfThen, NotAdjacent)) for c in self.constraints)
+        if self.structure.pair_block and pairs:
             named.add(self.structure.pair_block)  # a label and its neighbour: a mask
         label = theta.get(self.label_block)
         missing = named - set(theta)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..structures.base import Structure
-from .language import Label, Part, Selection
+from .readings import alphabet_of
+from .selections import Chunk, Label, Part, Selection
 
 __all__ = ["PartIndex"]
 
@@ -26,15 +28,14 @@ class PartIndex:
         Whose parts they are.
     theta : dict of arrays
         Scores and topology; of the scores only the shapes are read.
-    labels : dict, optional
-        Label to index.
+    classes : sequence of K labels, optional
+        By default the labels are 0..K−1.
     """
 
     def __init__(
-        self, structure: Structure, theta: Mapping[str, Any], labels: Mapping[Any, int] | None
+        self, structure: Structure, theta: Mapping[str, Any], classes: Sequence[Any] | None
     ) -> None:
         self.structure = structure
-        self.labels = labels
         self.theta = theta
         shapes = structure.position_shapes(dict(theta))
         self.shapes = {k: shape for k, shape in shapes.items() if k not in structure.topology}
@@ -48,25 +49,21 @@ class PartIndex:
         if structure.has_labels and label not in self.shapes:
             raise ValueError(f"constraints on labels need {label} scores")
         self.n_labels = self.shapes[label][-1] if label in self.shapes else 0
+        self.alphabet = alphabet_of(structure, classes or range(self.n_labels))
 
     def select(self, selections: Sequence[Selection]) -> Indices:
-        """Return the parts that any of the selections means."""
-        found = [self._label(s) if isinstance(s, Label) else self._part(s) for s in selections]
+        """Return the parts that any of the selections means; of chunks those of their labels."""
+        found: list[Indices] = []
+        for one in selections:
+            if isinstance(one, Chunk):
+                found += map(self._everywhere, sorted(self.alphabet.chunk(one.type)))
+            else:
+                found += self._label(one) if isinstance(one, Label) else [self._part(one)]
         return np.unique(np.concatenate(found))
 
-    def label(self, label: Any) -> int:
-        """Return a label's index."""
-        if self.labels is not None:
-            if label not in self.labels:
-                raise ValueError(
-                    f"a constraint names the label {label!r}; labels are {list(self.labels)}"
-                )
-            return self.labels[label]
-        if not isinstance(label, (int, np.integer)) or not 0 <= label < self.n_labels:
-            raise ValueError(
-                f"a constraint names the label {label!r}; labels are 0..{self.n_labels - 1}"
-            )
-        return int(label)
+    def numbers(self, label: Any) -> list[int]:
+        """Return the indices of what is written as a label."""
+        return sorted(self.alphabet.numbers(label))
 
     def place(self, place: Any) -> Any:
         """Return a place counted from the beginning, checked."""
@@ -108,13 +105,16 @@ class PartIndex:
         inner = len(self.structure.blocks(1)[block].inner)
         return shape[: len(shape) - 1 - inner]
 
-    def _label(self, selection: Label) -> Indices:
-        k = self.label(selection.label)
-        block = self.structure.label_block
+    def _label(self, selection: Label) -> list[Indices]:
+        numbers = self.numbers(selection.label)
         if selection.at is None:
-            numbers = np.arange(math.prod(self.shapes[block])).reshape(-1, self.n_labels)
-            return self.first[block] + numbers[:, k]
-        return np.concatenate([self.at(place, k) for place in selection.places])
+            return list(map(self._everywhere, numbers))
+        return [self.at(place, k) for place in selection.places for k in numbers]
+
+    def _everywhere(self, k: int) -> Indices:
+        block = self.structure.label_block
+        numbers = np.arange(math.prod(self.shapes[block])).reshape(-1, self.n_labels)
+        return self.first[block] + numbers[:, k]
 
     def _check_place(self, place: Any, positions: tuple[int, ...], block: str) -> None:
         given = place if isinstance(place, tuple) else (place,)
@@ -146,7 +146,7 @@ class PartIndex:
             raise ValueError(
                 f"{selection} has {len(outcome)} labels; a part of {name} has {n_labels}"
             )
-        sites, labels = outcome[:n_inner], [self.label(k) for k in outcome[n_inner:]]
+        sites, labels = outcome[:n_inner], [self.numbers(k) for k in outcome[n_inner:]]
         for site, n in zip(sites, block.inner, strict=False):
             if site not in range(1, n + 1):
                 raise ValueError(f"{selection}: sites are numbered from 1 to {n}")
@@ -157,6 +157,6 @@ class PartIndex:
                 self._check_place(one, front, name)
             places = [one if isinstance(one, tuple) else (one,) for one in selection.places]
         middle = tuple(i - 1 for i in sites) or (slice(None),) * len(block.inner)
-        indices: list[Any] = [(*one, *middle, *labels) for one in places]
+        indices: list[Any] = [(*one, *middle, *k) for one in places for k in product(*labels)]
         found = [np.ravel(numbers[index]) for index in indices]
         return self.first[name] + np.concatenate(found)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..fitting.learning import learn
-from ..scoring.layout import WeightLayout, joined_rows
+from ..scoring.layout import SeenOutcomes, WeightLayout
 from .crew import Crew
 from .problem import ShardedProblem
 from .shards import ListShard, list_ends, pickled_size, some_of
@@ -214,7 +215,9 @@ def _joined_layout(layouts: list[WeightLayout]) -> WeightLayout:
             column = np.unique(np.concatenate([part[1] for part in parts])).astype(np.uint32)
             block.row_ptr, block.column = np.array([0, len(column)], dtype=np.uint32), column
         else:
-            block.row_ptr, block.column, block.real = joined_rows(
-                parts, block.n_features, block.n_columns
+            seen: Any = reduce(
+                add,
+                (SeenOutcomes(p, c, block.n_columns, r) for p, c, r in parts),  # type: ignore[arg-type]
             )
+            block.row_ptr, block.column, block.real = seen.filled()
     return WeightLayout(blocks)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..exceptions import FileError
-from .tree_sums import Node, tree_sum
+from ..fitting.parts import Parts
+from ..fitting.tree_sums import Node, tree_sum
 
 __all__ = ["Crew", "Failure", "Held", "Holder", "Job", "Stage", "sent"]
 
@@ -190,6 +191,32 @@ class Held:
         while stage is not None:
             self.crew.dropped = (*self.crew.dropped, stage.number)
             stage = stage.before if before else None
+
+
+class CrewParts(Parts):
+    """Parts that workers of a crew have."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+        self.threads = held.crew.threads
+
+    def each(self, function: Callable[..., Any], *args: Any, own: Any = None) -> list[Any]:
+        return self.held.each(_asked, function, own, *args)
+
+    def sum(self, function: Callable[..., Any], *args: Any, own: Any = None) -> Any:
+        return self.held.sum(_asked, function, own, *args)
+
+    def then(self, make: Callable[..., Any], *args: Any, own: Any = None) -> Parts:
+        return CrewParts(self.held.then(_asked, make, own, *args))
+
+    def workers(self) -> str:
+        return self.held.crew.workers
+
+
+def _asked(item: Any, number: int, function: Callable[..., Any], own: Any, *args: Any) -> Any:
+    if item is None:
+        return None
+    return function(item, *(() if own is None else (own[number],)), *args)
 
 
 @dataclass

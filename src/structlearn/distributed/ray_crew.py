@@ -19,10 +19,10 @@ from typing import Any
 import ray
 
 from ..exceptions import FileError
+from ..fitting.tree_sums import Node, cover, halves, n_bytes
 from ..meter import say
 from .crew import Crew, Failure, Holder, Job
 from .shards import ListShard
-from .tree_sums import Node, cover, halves, n_bytes
 
 __all__ = ["RayCrew", "ShardError", "WorkersLostError"]
 

@@ -18,6 +18,7 @@ from typing import Any
 from ..exceptions import FileError
 from ..text.files import open_bytes
 from ..text.formats import FORMATS
+from ..text.sources import TextPart
 
 __all__ = [
     "FileShard",
@@ -73,7 +74,7 @@ def _skip(file: Any, n: int) -> None:
 
 
 @dataclass(frozen=True)
-class FileShard:
+class FileShard(TextPart):
     """Texts of one file or of several small ones.
 
     Attributes
@@ -81,13 +82,16 @@ class FileShard:
     pieces : tuple of Piece
     size : int
         Bytes on disk, about.
+    format : str
+        By which they were cut.
     """
 
     pieces: tuple[Piece, ...]
     size: int
+    format: str | None = None
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """Where it comes from, for messages."""
         first, last = self.pieces[0], self.pieces[-1]
         if len(self.pieces) > 1:
@@ -206,7 +210,7 @@ def file_shards(
             continue  # one file with all the texts would not show it either
         at = found.get(path, [])
         if group and (at or grouped + n > size):
-            shards.append(FileShard(tuple(group), grouped))
+            shards.append(FileShard(tuple(group), grouped, format))
             group, grouped = [], 0
         if not at:
             group.append(Piece(path))
@@ -214,11 +218,11 @@ def file_shards(
             continue
         begins, stops = [0, *at], [*at, None]
         shards += [
-            FileShard((Piece(path, a, b),), n // len(begins))
+            FileShard((Piece(path, a, b),), n // len(begins), format)
             for a, b in zip(begins, stops, strict=True)
         ]
     if group:
-        shards.append(FileShard(tuple(group), grouped))
+        shards.append(FileShard(tuple(group), grouped, format))
     if not shards:
         raise FileError(files[0], "there is nothing in the files")
     return shards

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from ..checks import check_whole
-from ..text.corpus import Corpus, corpus_of
+from ..io.image_folders import example_pairs
+from ..text.corpus import Corpus
 from ..text.formats import guess_format
 from ..text.sources import with_labels
 from .cluster import connected, make_crew
-from .crew import Crew
-from .shards import FileShard, Shard, file_shards, find_files, list_shards
+from .crew import Crew, CrewParts
+from .shards import FileShard, ListShard, file_shards, find_files, list_ends, list_shards
 
 __all__ = ["fit"]
 
@@ -31,6 +33,7 @@ def fit(
     threads: int = 1,
     shard_size: int | None = None,
     n_shards: int | None = None,
+    **more: Any,
 ) -> Model:
     """Learn from shards of a corpus, on the workers of a Ray cluster.
 
@@ -43,7 +46,7 @@ def fit(
 
     Parameters
     ----------
-    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser, ImageSegmenter, estimator
+    model : task, Pipeline or estimator
         What is to learn; its parameters count as in ``fit``.
     X : path, pattern, list of them, list of examples, or Ray Dataset
         Files may be compressed by gzip; every worker must be able to read them. Of a dataset each
@@ -67,6 +70,8 @@ def fit(
         Bytes of a shard of files; default 32 MB, less for a small corpus.
     n_shards : int, optional
         Number of shards of a list or a dataset.
+    **more
+        What else ``fit`` of the task takes: ``start`` of a tagger, ``entities`` of a pipeline.
 
     Returns
     -------
@@ -83,14 +88,16 @@ def fit(
         if value is not None:
             check_whole(name, value, 1)
     trainer = _trainer(model)
-    files = trainer not in (_fit_estimator, _fit_images) and _are_files(model, X, y)
+    images = hasattr(model, "superpixels")
+    files = trainer is _fit_task and not images and _are_files(model, X, y)
     if files:
         X = find_files(X)  # before Ray is started, which takes seconds
     with connected(cluster, workers, threads) as n_workers:
         shards = _shards(model, X, y, files, sample_weight, format, shard_size, n_shards, cluster)
         verbose = bool(getattr(model, "verbose", 0))
         with make_crew(shards, cluster, n_workers, threads, verbose=verbose) as crew:
-            trainer(model, crew, dev, format, sample_weight)
+            options = {"dev": dev, "sample_weight": sample_weight, "format": format, **more}
+            trainer(model, crew, {k: v for k, v in options.items() if v is not None})
     return model
 
 
@@ -100,15 +107,17 @@ def _trainer(model: Any) -> Any:
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
     from ..tasks.images.segmenter import ImageSegmenter
+    from ..tasks.pipeline.pipeline import Pipeline
     from ..tasks.segments.tagger import SegmentTagger
     from ..tasks.tagging.tagger import Tagger
 
     kinds: dict[type, Any] = {
-        Tagger: _fit_tagger,
-        SegmentTagger: _fit_segments,
-        DependencyParser: _fit_dependencies,
-        ConstituencyParser: _fit_constituents,
-        ImageSegmenter: _fit_images,
+        Tagger: _fit_task,
+        SegmentTagger: _fit_task,
+        DependencyParser: _fit_task,
+        ConstituencyParser: _fit_task,
+        ImageSegmenter: _fit_task,
+        Pipeline: _fit_task,
         StructuredModel: _fit_estimator,
     }
     for kind, trainer in kinds.items():
@@ -149,8 +158,6 @@ def _shards(
 
         return example_shards(X, y, sample_weight, n)
     if hasattr(model, "superpixels"):
-        from .images import image_shards
-
         return list(image_shards(X, y, size, n))
     if files:
         chosen = format or _format_of(model, X[0])
@@ -160,6 +167,24 @@ def _shards(
     given = list(X if y is None else model._joined(X, y) if hasattr(model, "_joined") else
                  with_labels(X, y))  # fmt: skip
     return list(list_shards(given, n, name="sentences"))
+
+
+def image_shards(X: Any, y: Any, size: int | None, n: int | None) -> list[ListShard]:
+    """Return shards of images with their masks; files are read where the shards are.
+
+    Parameters
+    ----------
+    size : int, optional
+        Bytes of a shard.
+    n : int, optional
+        Number of shards, where no size is given.
+    """
+    pairs = example_pairs(X, y)
+    paths = [image for image, _ in pairs if isinstance(image, (str, os.PathLike))]
+    bytes_ = sum(map(os.path.getsize, paths))
+    bytes_ += sum(getattr(image, "nbytes", 0) for image, _ in pairs)
+    ends = list_ends(len(pairs), bytes_, n if size is None else -(-bytes_ // size))
+    return [ListShard(f"images {a} to {b - 1}", pairs[a:b], b - a) for a, b in pairwise(ends)]
 
 
 def _are_files(model: Any, X: Any, y: Any) -> bool:
@@ -183,11 +208,12 @@ def _format_of(model: Any, path: str) -> str:
     """Return the format of the files, as far as cutting them depends on it."""
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
+    from ..tasks.pipeline.pipeline import Pipeline
     from ..text.files import open_bytes
 
     if isinstance(model, ConstituencyParser):
         return "brackets"
-    if isinstance(model, DependencyParser):
+    if isinstance(model, (DependencyParser, Pipeline)):
         return "conllu"
     with open_bytes(path) as file:
         return guess_format(path, file.read(1 << 16))
@@ -210,77 +236,21 @@ def _mapper(cluster: str | None) -> Any:
     return each
 
 
-# -- tasks ----------------------------------------------------------------------------------------
+# -- fitting --------------------------------------------------------------------------------------
 
 
-def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
-    """Return the corpus of a shard: columns, CoNLL-U or what can be read as such."""
-    if isinstance(shard, FileShard):
-        return corpus_of(shard.name, shard.text(), format)
-    return Corpus.from_sentences(shard.examples())
+def _fit_task(task: Any, crew: Crew, given: dict[str, Any]) -> None:
+    """Fit a task: whatever it does goes by parts."""
+    task.fit(CrewParts(crew.files()).then(_content), **given)
 
 
-def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
-    from .corpora import read_corpora
-    from .tagging import ShardedTokenFitting
-
-    tagger._check()
-    chosen = _token_format(crew, format)
-    corpus = read_corpora(crew, read_tokens, chosen, sample_weight=sample_weight)
-    held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), held_out)
+def _content(shard: Any) -> Any:
+    return shard if isinstance(shard, FileShard) else shard.examples()
 
 
-def _fit_segments(
-    tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .corpora import read_corpora
-    from .segments import ShardedSegmentFitting
-
-    tagger._check()
-    chosen = _token_format(crew, format)
-    corpus = read_corpora(crew, read_tokens, chosen, sample_weight=sample_weight)
-    held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus), held_out)
-
-
-def _token_format(crew: Crew, format: str | None) -> str | None:
-    """Return the format of all shards: a later part of a file does not show what the file is."""
-    first = crew.shards[0]
-    if format is not None or not isinstance(first, FileShard):
-        return format
-    return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
-
-
-def _fit_dependencies(
-    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .dependencies import fit_dependencies
-
-    fit_dependencies(parser, crew, dev, format, sample_weight)
-
-
-def _fit_constituents(
-    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .constituents import fit_constituents
-
-    fit_constituents(parser, crew, dev, format, sample_weight)
-
-
-def _fit_images(
-    segmenter: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
-    from .images import fit_images
-
-    fit_images(segmenter, crew, dev, format, sample_weight)
-
-
-def _fit_estimator(
-    estimator: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
-) -> None:
+def _fit_estimator(estimator: Any, crew: Crew, given: dict[str, Any]) -> None:
     from .arrays import fit_estimator
 
-    if dev is not None or format is not None:
+    if set(given) - {"sample_weight"}:
         raise ValueError("dev and format are for tasks, not for estimators")
     fit_estimator(estimator, crew)

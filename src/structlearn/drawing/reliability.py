@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..printing import escape
+from .page import Page, facts_list
 from .picture import Picture
 
-__all__ = ["draw_reliability"]
+__all__ = ["draw_reliability", "scores_page"]
 
 _SIDE, _MARGIN = 260, 44
 _BLUE = "#3b7dd8"
@@ -55,3 +57,34 @@ def draw_reliability(found: Any) -> Picture:
         f'<text transform="translate(12 {y(0.5):.1f}) rotate(-90)" text-anchor="middle">'
         "share that is right</text></svg>"
     )
+
+
+def scores_page(
+    title: str, facts: list[tuple[str, str]], scores: str, found: Any, certainty: str
+) -> str:
+    """Return a page with the scores of a model, and how far its probabilities can be trusted.
+
+    Parameters
+    ----------
+    scores : str
+        The report.
+    found : Reliability or None
+        None: the model gives no probabilities.
+    certainty : str
+        What is known of them from training.
+    """
+    page = Page(title, "structlearn evaluate", facts)
+    page.section("Scores", f"<pre>{escape(scores)}</pre>")
+    if found is None:
+        page.section("Certainty", note="This model gives no probabilities.")
+        return page.html()
+    counts = ("expected calibration error", f"{found.error:.4f}"), ("predictions", f"{found.n:,}")
+    page.section(
+        "Certainty",
+        facts_list(list(counts)),
+        page.picture(draw_reliability(found)),
+        note=escape(f"Probabilities: {certainty}.")
+        + " On the dashed line probabilities are as often right as they say; below it they are "
+        "too high.",
+    )
+    return page.html()

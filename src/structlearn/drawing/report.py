@@ -60,8 +60,7 @@ class Choice(NamedTuple):
     runner_up : str
         Empty where there is none.
     margin : float
-        How far the runner-up is behind; negative where this part alone would have lost, and the
-        rest of the output decided.
+        How far the runner-up is behind.
     reasons : list of (name, value)
         What adds to the margin, the largest (by its absolute value) first.
     """
@@ -89,7 +88,7 @@ class Shown(NamedTuple):
     picture : Picture, str or None
         A drawing, with the gold tree where it is known; or figures, as HTML.
     lines : list of str
-        What a terminal shows; empty: the choices.
+        What a terminal shows before the choices.
     counts : (int, int) or None
         How many parts are wrong, and of how many; by default of the choices.
     name : str
@@ -140,8 +139,8 @@ class Report:
         Gold labels are known.
     what : str
         What is shown: "sentences", "images".
-    parts, whole : str
-        What choices are about, and what they are parts of: "arcs" of a "tree".
+    parts : str
+        What choices are about: "arcs".
     key : str
         What colours mean, as HTML.
     style : str
@@ -161,7 +160,6 @@ class Report:
     has_gold: bool = False
     what: str = "sentences"
     parts: str = "labels"
-    whole: str = "sentence"
     key: str = ""
     style: str = ""
 
@@ -190,14 +188,14 @@ class Report:
         if self.weights is not None and not self.sentences:
             blocks.append(self._table(self.weights))
         for shown in self.sentences:
-            blocks.append([*shown.lines] or self._lines(shown.choices, top))
+            blocks.append([*shown.lines, *self._lines(shown.choices, top)])
         blocks.append([self._cut] if self._cut else [])
         return "\n\n".join(joined_lines(block) for block in blocks if block)
 
     def _lines(self, choices: list[Choice], top: int) -> list[str]:
         lines = []
         for c in choices:
-            line = f"{c.text:<24} {c.label}"
+            line = f"{c.text:<24} {c.label}".rstrip()
             if c.probability is not None:
                 line += f" (p = {c.probability:.3f}{self.note})"
             if c.runner_up or c.reasons:
@@ -212,12 +210,7 @@ class Report:
         """Say how far a choice is ahead of its runner-up."""
         if not choice.runner_up:
             return "no other choice"
-        if choice.margin >= 0:
-            return f"not {choice.runner_up}: ahead by {choice.margin:.3f}"
-        return (
-            f"not {choice.runner_up}: the {self.whole} as a whole is ahead; on its own this would "
-            f"be behind by {-choice.margin:.3f}"
-        )
+        return f"not {choice.runner_up}: ahead by {choice.margin:.3f}"
 
     @staticmethod
     def _table(weights: Weights) -> list[str]:

@@ -76,44 +76,27 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         """Return the number of labelled sites of each example."""
         raise AssertionError
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
-        self._fitted()
-        rest, gaps = self._without_empty(X)
-        answers = [] if is_empty(rest) else answer(self._inputs(rest, **reading))
-        for i in gaps:
-            answers.insert(i, empty())
-        return answers
-
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
-        """Return X without sequences that have no positions, and the places of those."""
-        X = reread(X)
-        if self._no_output() is None or not isinstance(X, (list, tuple)):
-            return X, []
-        block = self.structure_.label_block
-        gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
-        left_out = set(gaps)
-        return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
+        X, gaps = reread(X), []
+        if self._no_output() is not None and isinstance(X, (list, tuple)):
+            block = self.structure_.label_block
+            gaps = [i for i, x in enumerate(X) if _has_no_rows(x, block)]
+            left_out = set(gaps)
+            X = [x for i, x in enumerate(X) if i not in left_out] if gaps else X
+        return None if is_empty(X) else X, gaps
 
     def _read_outputs(self, inputs: ScoredInputs, y: Any, *, unseen: bool = False) -> GoldOutputs:
         if self.structure_.single_site:
             y = read_labels(self, y)
         return read_outputs(self.structure_, y, self.classes_, self._sites(inputs), unseen=unseen)
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[ScoredInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         self._fitted()
         rest, gaps = self._without_empty(X)
         if gaps:
             left_out = set(gaps)
             y = [one for i, one in enumerate(as_outputs(y)) if i not in left_out]
-        inputs = self._inputs(rest, **reading)
+        inputs = self._inputs([] if rest is None else rest, **reading)
         gold = self._read_outputs(inputs, y, unseen=True).outputs
         outputs = inputs.solve(self.n_threads).outputs
         return inputs, outputs, inputs.judged(list(gold), outputs)
@@ -135,9 +118,6 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             return self.classes_[np.array(outputs, dtype=np.int64)]
         return list(map(self._name, outputs))
 
-    def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[str, Vector]:
-        return parts  # type: ignore[no-any-return]
-
     def _no_output(self) -> Any:
         return self.structure_.empty_output(self.classes_[:0])
 
@@ -150,8 +130,14 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     # -- answers in the shapes of scikit-learn ---------------------------------------------------
 
-    def predict(self, X: Any) -> Any:  # type: ignore[override]
+    def predict(self, X: Any, *, constraints: Any = None) -> Any:  # type: ignore[override]
         """Return the best output of each example.
+
+        Parameters
+        ----------
+        constraints : list of Constraint, or str, optional
+            Hard constraints on these outputs, beside those of the estimator. All other questions
+            take them too.
 
         Returns
         -------
@@ -159,11 +145,16 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
             and an empty one for a sequence without positions.
         """
-        found = super().predict(X)
+        found = super().predict(X, constraints=constraints)
         return found if len(found) else self._all_named(None, [])
 
     def predict_marginals(  # type: ignore[override]
-        self, X: Any, *, temperature: float | None = None, block: str | None = "label"
+        self,
+        X: Any,
+        *,
+        temperature: float | None = None,
+        block: str | None = "label",
+        constraints: Any = None,
     ) -> list[Any]:
         """Return the probability of each part of each example.
 
@@ -176,15 +167,23 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
             a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
             ``classes_``. None: a dictionary of all blocks.
+        constraints : list of Constraint, or str, optional
+            As for :meth:`predict`.
         """
-        parts = super().predict_marginals(X, temperature=temperature)
-        if block is None or not parts:
-            return parts
+        self._fitted()
         name = self.structure_.label_block if block == "label" else block
-        return [p[name] for p in parts]
+
+        def answer(inputs: ScoredInputs) -> list[Any]:
+            return inputs.block_marginals(self._at(temperature), name, self.n_threads)
+
+        def empty() -> Any:
+            parts = self._no_parts()
+            return parts if name is None else parts[name]
+
+        return self._ask(X, answer, empty, {"constraints": constraints})
 
     def predict_proba(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, temperature: float | None = None
+        self, X: Any, y: Any = None, *, temperature: float | None = None, constraints: Any = None
     ) -> Any:
         """Return the probability of an output.
 
@@ -193,6 +192,8 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         y : list of outputs, optional
             The outputs asked about; default the predicted ones. Where labels are None or sets, the
             probability is that of all outputs which they allow.
+        constraints : list of Constraint, or str, optional
+            As for :meth:`predict`.
 
         Returns
         -------
@@ -201,9 +202,10 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         """
         self._fitted()
         if y is None and self.structure_.single_site:
-            p = self.predict_marginals(X, temperature=temperature)
+            p = self.predict_marginals(X, temperature=temperature, constraints=constraints)
             return np.array(p).reshape(-1, len(self.classes_))
-        return np.array(super().predict_proba(X, y, temperature=temperature), dtype=np.float64)
+        found = super().predict_proba(X, y, temperature=temperature, constraints=constraints)
+        return np.array(found, dtype=np.float64)
 
     def _log_probabilities(
         self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
@@ -314,36 +316,30 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
         return contributions
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        """Return what decided, by position where outputs are labels of positions."""
-        structure, contributions = self.structure_, self._contributions(inputs)
-        outputs = inputs.solve(self.n_threads).outputs
-        rows = zip(inputs.scores(), outputs, inputs.rivals(outputs), strict=True)
-        decisions: list[list[dict[str, Any]]] = []
-        for i, (scores, best, rivals) in enumerate(rows):
-            mine, score = structure.encode(best, **scores), structure.score(best, **scores)
-            decisions.append([])
-            for position, rival in rivals:
+    def _comparison(self, inputs: Any) -> Any:
+        """Compare by position where outputs are labels of positions."""
+        structure, contributions = inputs.structure, self._contributions(inputs)
+
+        def named(output: Any, part: int | None) -> Any:
+            if part is None or output is None:
+                return None if output is None else self._name(output)
+            return self.classes_[structure.labels_of(output)[part]].item()
+
+        def compare(i: int, best: Any) -> Any:
+            scores = inputs.scores_of(i)
+            mine = structure.encode(best, **scores)
+
+            def against(part: int | None, rival: Any) -> Any:
+                labels = {"label": named(best, part), "runner_up": named(rival, part)}
+                if rival is None:
+                    return {"position": part, **labels}, []
                 theirs = structure.encode(rival, **scores)
                 parts = {name: np.asarray(mine[name] - theirs[name], float) for name in mine}
-                named = contributions(i, scores, parts)
-                ranked = sorted(named.items(), key=lambda part: (-abs(part[1]), part[0]))
-                label, runner_up = self._name(best), self._name(rival)
-                if position is not None:
-                    label, runner_up = (
-                        self.classes_[structure.labels_of(y)[position]].item()
-                        for y in (best, rival)
-                    )
-                decisions[-1].append(
-                    {
-                        "position": position,
-                        "label": label,
-                        "runner_up": runner_up,
-                        "margin": float(score - structure.score(rival, **scores)),
-                        "contributions": [part for part in ranked if part[1]],
-                    }
-                )
-        return decisions
+                return {"position": part, **labels}, contributions(i, scores, parts).items()
+
+            return against
+
+        return compare
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

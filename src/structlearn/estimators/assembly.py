@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,14 @@ from ..features.encoder import BlockEncoder
 from ..scoring.layout import WeightBlock, WeightLayout
 from ..scoring.rows import SparseWeights
 from .constraints import constrain
-from .model import StructuredModel
 from .preparation import Frame, make_blocks, make_encoder, make_structure
+
+if TYPE_CHECKING:
+    from .model import StructuredModel
 
 __all__ = ["assemble"]
 
-Model = TypeVar("Model", bound=StructuredModel)
+Model = TypeVar("Model", bound="StructuredModel")
 
 
 def assemble(

@@ -1,25 +1,45 @@
-"""Hard constraints of an estimator: masks on the blocks of weights, or on the structure.
+"""Hard constraints of an estimator: masks of its weights, automata, or rows of a program.
 
 What is forbidden at every place alike is a mask of the weights, which the native learners honour at
-no cost. Everything else is left to :class:`structlearn.constraints.constrained.Constrained`.
+no cost. On chains and segmentations all else is automata, and the structure is their product, which
+is native too. Everything else is left to
+:class:`structlearn.constraints.constrained.Constrained`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy.typing as npt
 
 from ..constraints import with_constraints
+from ..constraints.accepted import Accepted
+from ..constraints.automata import NamedAutomaton, automata_of
+from ..constraints.automaton import Automaton
 from ..constraints.constrained import Constrained
-from ..constraints.language import Constraint, Count, IfThen, Label
+from ..constraints.construction import TooManyStates
+from ..constraints.counting import Constraint, Count, IfThen
+from ..constraints.ordering import NotAdjacent
+from ..constraints.readings import alphabet_of, product_of, sequences_of
+from ..constraints.selections import Chunk, Label
+from ..constraints.text import read_constraints
+from ..exceptions import CapabilityError
 from ..structures.base import Structure
+from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 
-__all__ = ["constrain", "describe_constraints", "split_constraints"]
+__all__ = [
+    "constrain",
+    "describe_constraints",
+    "named_automata",
+    "split_constraints",
+    "under",
+]
 
 
 def split_constraints(
-    options: Any, structure: Structure
+    options: Any, structure: Structure, classes: npt.NDArray[Any]
 ) -> tuple[dict[str, list[Any]], list[Constraint]]:
     """Return what masks of weights forbid, block by block, and the constraints that are left.
 
@@ -30,11 +50,18 @@ def split_constraints(
     """
     forbidden = {name: list(entries) for name, entries in dict(options.forbid or {}).items()}
     rest: list[Constraint] = []
-    for constraint in _listed(options.constraints):
+    for constraint in read_constraints(options.constraints):
+        if isinstance(constraint, NotAdjacent) and _pair_block(structure) is not None:
+            names = classes.tolist()
+            pairs = constraint.pairs(alphabet_of(structure, names))
+            entries = forbidden.setdefault(str(_pair_block(structure)), [])
+            entries += [(names[a], names[b]) for a, b in pairs]
+            continue
         if not (isinstance(constraint, Count) and _everywhere(constraint)):
             rest.append(constraint)
             continue
         for part in constraint.parts:
+            assert not isinstance(part, Chunk)
             if isinstance(part, Label):
                 forbidden.setdefault(structure.label_block, []).append(part.label)
             else:
@@ -45,47 +72,112 @@ def split_constraints(
     return forbidden, rest
 
 
-def _listed(constraints: Any) -> list[Constraint]:
-    if constraints is None:
-        return []
-    listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
-    for one in listed:
-        if not isinstance(one, Constraint):
-            raise ValueError(
-                f"constraints contains {one!r}, which is not a constraint; see "
-                "structlearn.constraints"
-            )
-    return listed
-
-
 def _everywhere(constraint: Count) -> bool:
-    return constraint.forbids and all(part.at is None for part in constraint.parts)
+    parts = constraint.parts
+    return constraint.forbids and not any(isinstance(p, Chunk) or p.at is not None for p in parts)
+
+
+def _pair_block(structure: Structure) -> str | None:
+    """Return the block of pairs of neighbours in a row, if the structure has one."""
+    sequences = sequences_of(structure, alphabet_of(structure, ()), None)
+    windows = {} if sequences is None else sequences.windows
+    return next((name for name, labels in windows.items() if labels == 2), None)
 
 
 def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> Structure:
     """Return the structure under the constraints that masks of weights do not cover."""
-    _, rest = split_constraints(options, structure)
-    if not rest:
+    _, rest = split_constraints(options, structure, classes)
+    return _product(structure, tuple(rest), tuple(classes.tolist()), options.time_limit)
+
+
+def under(structure: Structure, constraints: Any, classes: npt.NDArray[Any]) -> Structure:
+    """Return a structure under more constraints, in terms of the labels; None: no more."""
+    given = tuple(read_constraints(constraints))
+    return _product(structure, given, tuple(classes.tolist()), None) if given else structure
+
+
+@lru_cache(maxsize=64)  # of calls of predict with the same constraints
+def _product(
+    structure: Structure,
+    constraints: tuple[Constraint, ...],
+    classes: tuple[Any, ...],
+    time_limit: float | None,
+) -> Structure:
+    """Return a structure under constraints: the product with automata if it can be."""
+    if not constraints:
         return structure
     if structure.single_site:
         raise ValueError(
-            f"an example of a multiclass problem has one label, so {rest[0]} does not apply; "
-            "use forbid(label)"
+            f"an example of a multiclass problem has one label, so {constraints[0]} does not "
+            "apply; use forbid(label)"
         )
-    return with_constraints(
-        structure, rest, classes=classes.tolist(), time_limit=options.time_limit
-    )
+    names = list(classes)
+    if isinstance(structure, Constrained):
+        own = _without_names(structure, len(names))
+        if structure.classes == names or all(isinstance(one, Accepted) for one in own):
+            given = (*own, *constraints)
+            limit = structure.time_limit
+            return with_constraints(structure.structure, given, classes=names, time_limit=limit)
+    automata = _automata(structure, constraints, names)
+    if automata is None:
+        return with_constraints(structure, constraints, classes=names, time_limit=time_limit)
+    before = getattr(structure, "automata", ())
+    return product_of(structure, [*before, *(one.automaton for one in automata)])
 
 
-def describe_constraints(options: Any, structure: Structure) -> list[tuple[Any, str]]:
+def _without_names(structure: Constrained, n_labels: int) -> Sequence[Constraint]:
+    """Return the constraints of a structure; as automata if they are on numbers of labels."""
+    if structure.classes is not None:
+        return structure.constraints
+    inner = structure.structure
+    automata = _automata(inner, structure.constraints, list(range(n_labels)))
+    if automata is None:
+        return structure.constraints
+    return [Accepted(one.automaton) for one in automata]
+
+
+def _automata(
+    structure: Structure, constraints: Sequence[Constraint], names: list[Any]
+) -> list[NamedAutomaton] | None:
+    """Return constraints as automata for inputs of any length; None if some have none."""
+    sequences = sequences_of(structure, alphabet_of(structure, names), None)
+    if sequences is None:
+        return None
+    try:
+        return automata_of(constraints, sequences)
+    except (CapabilityError, TooManyStates):
+        return None
+
+
+def named_automata(
+    structure: ConstrainedChain | ConstrainedSemiMarkov, options: Any, classes: npt.NDArray[Any]
+) -> list[tuple[str, Automaton]]:
+    """Return the automata of an estimator's structure, each with what it stands for."""
+    _, rest = split_constraints(options, structure, classes)
+    last = _automata(structure, rest, classes.tolist()) or []
+    own = structure.automata[: len(structure.automata) - len(last)]
+    return [
+        *(("an automaton of the structure", Automaton(a.next, a.start, a.accepting)) for a in own),
+        *((str(one.constraint), one.automaton) for one in last),
+    ]
+
+
+def describe_constraints(
+    options: Any, structure: Structure, classes: npt.NDArray[Any]
+) -> list[tuple[Any, str]]:
     """Return each constraint with how it is honoured."""
     found: list[tuple[Any, str]] = []
     for name, entries in dict(options.forbid or {}).items():
         found += [(f"forbid {name} {entry!r}", "mask of weights") for entry in entries]
     inner = structure.structure if isinstance(structure, Constrained) else structure
-    for constraint in _listed(options.constraints):
-        if isinstance(constraint, Count) and _everywhere(constraint):
+    _, rest = split_constraints(options, inner, classes)
+    for constraint in read_constraints(options.constraints):
+        if constraint not in rest:
             how = "mask of weights"
+        elif isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
+            automata = _automata(structure, [constraint], classes.tolist()) or []
+            sizes = " + ".join(str(one.automaton.n_states) for one in automata)
+            how = f"automaton of {sizes} states" if len(automata) == 1 else f"automata of {sizes}"
         elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):
             how = f"mask of scores ({inner.method})"
         elif isinstance(constraint, IfThen) and constraint.names_places:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError
+from ..fitting.learner_registry import LearningParameters
+from ..fitting.parameters import Choice, Declared, Number, Whole, parameter, same_as
 from ..models.scored_inputs import ScoredInputs
 from ..structures.chains.chain import Chain
-from ..threads import n_threads
 from .array_model import ArrayModel
 from .columns import Columns, read_tables
+from .constraints import under
 from .emissions import GaussianEmissions, Moments
 from .observations import Reader, TokenReader, VectorReader, has_vectors
 from .outputs import (
@@ -39,7 +39,14 @@ Indices = npt.NDArray[np.int64]
 _SMALLEST = 1e-300
 
 
-class HMM(ArrayModel):
+def _check_share(name: str, value: Any) -> None:
+    """Refuse what is not from 0 to 1."""
+    Number()(name, value)
+    if value > 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+
+
+class HMM(Declared, ArrayModel):
     """The generative baseline: labels follow each other, and each emits what is seen.
 
         P(x, y) = P(y_1 | Start) · Π_{t>1} P(y_t | y_{t−m}, …, y_{t−1}) · P(End | y_L)
@@ -119,28 +126,15 @@ class HMM(ArrayModel):
     [array(['N', 'V', 'N'], dtype='<U1')]
     """
 
-    def __init__(
-        self,
-        *,
-        order: int = 1,
-        alpha: float = 3.0,
-        emission: str = "auto",
-        word_alpha: float = 0.3,
-        suffix_length: int = 8,
-        rare: float = 10,
-        shrinkage: float = 0.2,
-        observation: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.order = order
-        self.alpha = alpha
-        self.emission = emission
-        self.word_alpha = word_alpha
-        self.suffix_length = suffix_length
-        self.rare = rare
-        self.shrinkage = shrinkage
-        self.observation = observation
-        self.n_jobs = n_jobs
+    order: int = parameter(default=1, check=Whole(1))
+    alpha: float = parameter(default=3.0, check=Number(above=True))
+    emission: str = parameter(default="auto", check=Choice("auto", "categorical", "gaussian"))
+    word_alpha: float = parameter(default=0.3, check=Number(above=True))
+    suffix_length: int = parameter(default=8, check=Whole(0))
+    rare: float = parameter(default=10, check=Number())
+    shrinkage: float = parameter(default=0.2, check=_check_share)
+    observation: Any = None
+    n_jobs: int | None = same_as(LearningParameters, "n_jobs", default=None)
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -297,32 +291,14 @@ class HMM(ArrayModel):
         return VectorReader() if vectors else TokenReader(self.observation)
 
     def _check_parameters(self) -> None:
-        for name, least in (("order", 1), ("suffix_length", 0)):
-            value = getattr(self, name)
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or value < least:
-                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
-        for name in ("alpha", "word_alpha", "rare", "shrinkage"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, got {value!r}")
-            if value < 0 or (value == 0 and name.endswith("alpha")):
-                least_of = "> 0" if name.endswith("alpha") else ">= 0"
-                raise ValueError(f"{name} must be {least_of}, got {value!r}")
-        if self.shrinkage > 1:
-            raise ValueError(f"shrinkage must be between 0 and 1, got {self.shrinkage!r}")
-        if self.emission not in ("auto", "categorical", "gaussian"):
-            raise ValueError(
-                f"emission must be 'auto', 'categorical' or 'gaussian', got {self.emission!r}"
-            )
-        n_threads(self.n_jobs)
+        self._check_declared()
 
     # -- prediction -----------------------------------------------------------------------------
 
     #: Scores are logarithms of probabilities.
     _loss_temperature = 1.0
 
-    def _inputs(self, X: Any, **reading: Any) -> ScoredInputs:
+    def _inputs(self, X: Any, constraints: Any = None, **reading: Any) -> ScoredInputs:
         observed, ptr = self._reader.read(read_tables(self, X, self._columns)[0])
         bounds = ptr.tolist()
 
@@ -334,7 +310,8 @@ class HMM(ArrayModel):
                 for i in part
             ]
 
-        return ScoredInputs(self.structure_, score, len(bounds) - 1, ptr)
+        structure = under(self.structure_, constraints, self.classes_)
+        return ScoredInputs(structure, score, len(bounds) - 1, ptr)
 
     # -- what was learned -----------------------------------------------------------------------
 

@@ -14,29 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 from ..features.arrays import DenseEncoder, SparseEncoder
 from ..fitting.learner_registry import LearningParameters
 from ..fitting.learning import Kept, learn, warn_unless_converged
-from ..fitting.parameters import Number, Switch, Whole, parameter
+from ..fitting.parameters import Choice, Number, Switch, Whole, parameter
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
-from ..models.inputs import Solutions
-from ..models.scored_inputs import ScoredInputs
+from ..models.string_chain import StringChain
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .array_model import ArrayModel, Contributions
 from .columns import Columns, read_labels, read_sites, read_tables
-from .constraints import describe_constraints
+from .constraints import describe_constraints, under
 from .curve import LossCurve
+from .legality import without_illegal
 from .outputs import lacks_examples, reread, sort_classes, with_present
-from .preparation import (
-    Before,
-    Frame,
-    Prepared,
-    kind_of_structure,
-    label_sites,
-    make_structure,
-    prepare,
-)
+from .preparation import Before, Frame, Prepared, kind_of_structure, make_structure, prepare
+from .problem_inputs import ProblemInputs
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
+from .string_chains import ChainInputs, HeldChain, are_token_lists, from_chain, to_chain
 from .summary import summary_html
 from .weights import label_weights, pair_weights, weight_contributions
 
@@ -121,12 +115,16 @@ class StructuredModel(LearningParameters, ArrayModel):
         outcomes, ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; for
         segmentations also ``{"segment": [(2, "O")]}``, a length with a label. A short form of
         ``constraints``.
-    constraints : list of Constraint, optional
+    constraints : list of Constraint, or str, optional
         Hard constraints for training and prediction (:mod:`structlearn.constraints`), in terms of
-        the labels of y: ``[at_most(1, Label("B")), require(Label("D", at=0))]``. Constraints that
-        forbid a part everywhere become masks of weights. The others become masks of scores, or
-        rows of an integer program, which is solved if the best output violates them.
-        ``constraints_`` says which.
+        the labels of y: ``[at_most(1, "B"), contiguous()]``, or as text, ``"contiguous()"``. What
+        is forbidden everywhere becomes a mask of weights. On chains and segmentations the others
+        become automata, so that every loss, query and probability is exact; on other structures
+        masks of scores, or rows of an integer program, which is solved if the best output violates
+        them. ``constraints_`` says which.
+    illegal : {"error", "drop"}, default="error"
+        What to do with outputs of y that break a constraint: refuse them, naming the examples, or
+        leave these examples out, with a warning that counts them.
     time_limit : float, optional
         Seconds that the search for one output may take under ``constraints``, in training and in
         prediction. When they are over, the best output so far counts; where there is none that
@@ -227,6 +225,7 @@ class StructuredModel(LearningParameters, ArrayModel):
     hierarchy: Any = None
     forbid: Any = None
     constraints: Any = None
+    illegal: str = parameter(default="error", check=Choice("error", "drop"))
     time_limit: float | None = parameter(default=None, check=Number())
     class_weight: Any = None
     submodular: bool = parameter(
@@ -357,6 +356,7 @@ class StructuredModel(LearningParameters, ArrayModel):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
+        self._chain = HeldChain()
         # Those of the weights before.
         for name in ("_online", "_kept", "rounds_", "approximate_", "class_count_"):
             self.__dict__.pop(name, None)
@@ -413,7 +413,14 @@ class StructuredModel(LearningParameters, ArrayModel):
             prepared.columns = columns
             return prepared
 
-        return with_present(read, reread(X), reread(y), sample_weight)
+        found: Prepared = without_illegal(
+            partial(with_present, read),
+            reread(X),
+            reread(y),
+            sample_weight,
+            drop=self.illegal == "drop",
+        )
+        return found
 
     def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
         """Return X without data frames, and the names of its columns; ``known``: those of fit."""
@@ -440,7 +447,7 @@ class StructuredModel(LearningParameters, ArrayModel):
     def constraints_(self) -> list[tuple[Any, str]]:
         """Each constraint with how it is honoured: by which masks, or by an integer program."""
         check_is_fitted(self)
-        return describe_constraints(self, self.structure_)
+        return describe_constraints(self, self.structure_, self.classes_)
 
     @property
     def coef_(self) -> Any:
@@ -480,33 +487,45 @@ class StructuredModel(LearningParameters, ArrayModel):
     def _loss_temperature(self) -> float | None:
         return float(self.temperature) or None
 
-    def _inputs(self, X: Any, **reading: Any) -> ProblemInputs:
-        examples = self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
-        problem = ArrayProblem(self.structure_, examples, self._layout)
-        return ProblemInputs(problem, self._weights, self.beam)
+    def _inputs(self, X: Any, constraints: Any = None, **reading: Any) -> ProblemInputs:
+        structure = under(self.structure_, constraints, self.classes_)
+
+        def make() -> ArrayProblem:
+            known = self._columns
+            examples = self._encoder.transform(self._read_columns(X, self.structure_, known)[0])
+            return ArrayProblem(structure, examples, self._layout)
+
+        chain = self._chain.of(self) if structure is self.structure_ else None
+        if chain is None or not are_token_lists(X):
+            return ProblemInputs(make(), self._weights, self.beam)
+        return ChainInputs(chain, X, self.structure_, make, self._weights)
 
     def _sites(self, inputs: Any) -> list[int]:
-        return label_sites(self.structure_, inputs.problem.examples)
+        sites: list[int] = inputs.sites()
+        return sites
 
+    # -- without NumPy --------------------------------------------------------------------------
 
-class ProblemInputs(ScoredInputs):
-    """Examples of a problem; the core scores and searches all of them at once where it can.
+    def to_chain(self) -> StringChain:
+        """Return the model as a chain that needs Python and the core alone.
 
-    Parameters
-    ----------
-    problem : ArrayProblem
-    weights : array
-    beam : int or None
-        The width of a beam, which takes the place of exact search.
-    """
+        It labels as this estimator does, and its files are read without NumPy and scikit-learn. Of
+        chains over strings and dictionaries, whose labels are strings; others raise
+        CapabilityError.
+        """
+        check_is_fitted(self)
+        return to_chain(self)
 
-    def __init__(self, problem: ArrayProblem, weights: Vector, beam: int | None) -> None:
-        def score(part: range) -> list[dict[str, Any]]:
-            return [problem.scores(i, weights) for i in part]
+    @classmethod
+    def from_chain(cls, chain: StringChain, **parameters: Any) -> Any:
+        """Return an estimator with the labels, features and weights of a chain, to learn on.
 
-        super().__init__(problem.structure, score, problem.n_examples)
-        self.problem, self._weights, self._beam = problem, weights, beam
-
-    def solve(self, threads: int = 1) -> Solutions:
-        """Return the best outputs, or what a beam finds."""
-        return Solutions(self.problem.argmax_all(self._weights, threads, self._beam))
+        Parameters
+        ----------
+        chain : StringChain
+            Such as :func:`~structlearn.io.read_crfsuite` returns.
+        parameters
+            Of the estimator, such as ``warm_start=True``. By default it has weights for the ends of
+            sequences if the chain has some.
+        """
+        return from_chain(cls, chain, parameters)

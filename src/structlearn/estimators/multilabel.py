@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..features.encoder import is_empty
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
+from ..fitting.parameters import Declared, Switch, parameter
 from ..models.model import Model
 from ..structures.base import Structure
 from ..structures.graphs.graph import Graph
@@ -31,6 +32,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class MultiLabelClassifier(
+    Declared,
     ClassifierMixin,  # type: ignore[misc]
     Model,
     StoredEstimator,
@@ -86,12 +88,9 @@ class MultiLabelClassifier(
            [0, 0, 0]])
     """
 
-    def __init__(
-        self, estimator: Any = None, *, graph: Any = "tree", intercept: bool = True
-    ) -> None:
-        self.estimator = estimator
-        self.graph = graph
-        self.intercept = intercept
+    estimator: Any = parameter(default=None, kw_only=False)
+    graph: Any = "tree"
+    intercept: bool = parameter(default=True, check=Switch())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MultiLabelClassifier:
         """Learn from examples and their labels.
@@ -104,6 +103,7 @@ class MultiLabelClassifier(
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
         """
+        self._check_parameters()
         _check_indicators(y)
         probe: Any = copy.copy(self)  # scikit-learn writes what it finds to the estimator
         X, y = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True)
@@ -111,8 +111,6 @@ class MultiLabelClassifier(
         weights = check_sample_weight(sample_weight, len(labels))
         refuse_no_weight(weights)
         learner = CRF(solver="lbfgs") if self.estimator is None else self.estimator
-        if not isinstance(learner, StructuredModel):
-            raise ValueError(f"estimator must be a StructuredModel, got {learner!r}")
         edges = label_edges(self.graph, labels, weights)
         learner = clone(learner)
         learner.set_params(structure=_structure(edges, labels.shape[1]), all_possible_states=True)
@@ -140,6 +138,7 @@ class MultiLabelClassifier(
         read_classifier(self, d, reader)
 
     def _check_parameters(self) -> None:
+        self._check_declared()
         if not (self.estimator is None or isinstance(self.estimator, StructuredModel)):
             raise ValueError(f"estimator must be a StructuredModel, got {self.estimator!r}")
 
@@ -217,15 +216,14 @@ class MultiLabelClassifier(
         return self.as_examples(X)
 
     def _inputs(self, X: Any, **reading: Any) -> Any:
-        return self.estimator_._inputs(self._read(X))
+        return self.estimator_._inputs(self._read(X), **reading)
 
-    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
-        self._fitted()
-        return [] if is_empty(X) else list(answer(self._inputs(X)))
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        return None if is_empty(X) else X, []
 
-    def _judged(self, X: Any, y: Any, format: Any, reading: dict[str, Any]) -> Any:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         _check_indicators(y)
-        return self._fitted()._judged(self._read(X), list(_as_indicators(y)), format, reading)
+        return self._fitted()._judged(self._read(X), list(_as_indicators(y)), reading)
 
     def _named(self, inputs: Any, i: int, output: Any) -> Integers:
         named: Integers = self.estimator_.classes_[output]

@@ -34,6 +34,7 @@ from ..structures.trees.tree import Tree
 from .approximation import choose_likelihood, make_cone, without_tables
 from .constraints import constrain, split_constraints
 from .forbidding import put_masks
+from .legality import check_legal
 from .outputs import class_totals, class_weights, find_classes, read_outputs, whole_copies
 
 __all__ = [
@@ -144,6 +145,13 @@ def prepare(
     if known is None:
         structure = constrain(structure, options, classes)
     gold = read_outputs(structure, y, classes, label_sites(structure, examples))
+
+    def bare() -> ArrayProblem:
+        n_features = {name: rows.n_features for name, rows in examples.blocks.items()}
+        blocks = make_blocks(options, structure, n_features, classes)
+        return ArrayProblem(structure, examples, WeightLayout(blocks))
+
+    check_legal(structure, gold, options, classes, bare)
     weights = sample_weight
     by_class = class_weights(options.class_weight, classes, gold, sample_weight)
     if by_class is not None:
@@ -212,7 +220,7 @@ def make_blocks(
     n_features : mapping of str to int
         Number of features of each block that has them.
     """
-    forbidden, _ = split_constraints(options, structure)
+    forbidden, _ = split_constraints(options, structure, classes)
     left_out = without_tables(options, structure, len(classes))
     blocks: dict[str, WeightBlock | None] = {}
     for name, spec in structure.blocks(len(classes)).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 from numbers import Complex
 from typing import Any
@@ -285,17 +285,7 @@ def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
                 f"example {i}: {name} has shape {array.shape}, expected (positions, features)"
             )
         return array
-    if isinstance(value, str):
-        raise ValueError(
-            f"example {i} is a string, {value!r:.40}: an example is a list of tokens, as "
-            ".split() makes them, and X a list of examples, [sentence] if there is only one"
-        )
-    if not isinstance(value, Sequence) and not isinstance(value, np.ndarray):
-        raise ValueError(
-            f"example {i}: {name} is of type {type(value).__name__}, where the first examples have "
-            "lists of tokens; give all examples in one form"
-        )
-    return value
+    return value  # the core reads tokens
 
 
 def _shown(example: Mapping[Any, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from .. import _core
 
 __all__ = ["Vocabulary"]
+
+Integers = npt.NDArray[np.int64]
+Vector = npt.NDArray[np.float64]
 
 
 class Vocabulary:
@@ -27,9 +30,14 @@ class Vocabulary:
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._table = _core.NameTable()
-        self._table.columns(list(names), True)
+        self._table.add(list(names))
         if len(self._table) != len(names):
             raise ValueError("a name appears twice in the vocabulary")
+
+    @property
+    def table(self) -> _core.NameTable:
+        """The table of the core."""
+        return self._table
 
     def __len__(self) -> int:
         return len(self._table)
@@ -40,34 +48,35 @@ class Vocabulary:
     def __setstate__(self, names: list[str]) -> None:
         self.__init__(names)  # type: ignore[misc]
 
-    def read(self, examples: list[Any], separator: str, *, learn: bool) -> Any:
-        """Read examples of plain tokens: lists of strings, dictionaries of strings and numbers.
+    def read(
+        self, examples: list[Any], separator: str, *, learn: bool, single_sites: bool = False
+    ) -> tuple[Integers, Integers, npt.NDArray[np.int32], Vector | None]:
+        """Read examples, lists of tokens; ValueError says which token is none.
+
+        Parameters
+        ----------
+        separator : str
+            Stands between a name and its value where that is a string or in a list.
+        learn : bool
+            New names get new columns; none do if an example is refused.
+        single_sites : bool
+            Messages name tokens as examples.
 
         Returns
         -------
-        tuple or None
-            (site_ptr, number of features of each token, columns, values), the columns −1 for names
-            never learned, the values None where all are 1. None, and nothing is learned, where a
-            token is of another kind.
+        tuple
+            (site_ptr, number of features of each token, columns, values): the columns −1 for names
+            never learned, the values None if all are 1.
         """
-        buffers = self._table.read(examples, learn, separator)
-        if buffers is None:
-            return None
-        site_ptr, lengths, columns, values = buffers
+        site_ptr, lengths, columns, values = self._table.read(
+            examples, learn, separator, single_sites
+        )
         return (
             np.frombuffer(site_ptr, np.int64),
             np.frombuffer(lengths, np.int64),
             np.frombuffer(columns, np.int32),
             None if values is None else np.frombuffer(values),
         )
-
-    def learn(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
-        """Return the columns of the names; new ones get new columns."""
-        return np.frombuffer(self._table.columns(list(names), True), np.int32)
-
-    def look_up(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
-        """Return the columns of the names, −1 for those never learned."""
-        return np.frombuffer(self._table.columns(list(names), False), np.int32)
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Drop columns; return the new number of each old one, −1 for the dropped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from ..features.arrays import as_floats
 
-__all__ = ["check_sample_weight", "refuse_no_weight"]
+__all__ = ["check_sample_weight", "refuse_no_weight", "settled_class_weight"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -39,3 +40,19 @@ def refuse_no_weight(weights: Vector | float | None) -> None:
             "every example has weight 0, so nothing can be learned; sample_weight must not be "
             "zero everywhere, nor class_weight for all labels of y"
         )
+
+
+def settled_class_weight(given: Any, totals: Callable[[], Mapping[str, float]]) -> Any:
+    """Return weights of classes that are none to be counted any more.
+
+    Parameters
+    ----------
+    given : dict, "balanced" or None
+    totals : callable
+        Returns how much there is of each class.
+    """
+    if given != "balanced":
+        return given
+    counts = totals()
+    whole = sum(counts.values())
+    return {label: whole / (len(counts) * (n or 1.0)) for label, n in counts.items()}

@@ -4,85 +4,92 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from ..text.corpus import Corpus
+from .parts import Parts
+from .split_corpus import SplitCorpus
 
-__all__ = ["jackknife", "jackknifed_tags"]
+__all__ = ["jackknifed", "numbered"]
 
 Model = TypeVar("Model")
 Item = TypeVar("Item")
 
 
-def jackknife(
-    n_examples: int,
+def jackknifed(
+    parts: Parts,
+    corpus_of: Callable[[Any], Corpus],
     folds: int,
-    learn: Callable[[Sequence[int]], Model],
-    predict: Callable[[Model, Sequence[int]], Iterable[Item]],
-) -> list[Item]:
+    learn: Callable[[SplitCorpus], Model],
+    predict: Callable[[Model, Corpus], Iterable[Item]],
+) -> Parts:
     """Return what is predicted for each fold by a model that learned from the others.
 
     A model that learns from the predictions of another one, such as a parser from those of a
     tagger, has to see them as they will be: for examples that the other one has learned from they
     would be too good. So would they be for examples between those that it has learned from, whose
-    neighbours are like them: folds are of neighbours.
+    neighbours are like them: folds are of neighbours. They are those of the corpus, whatever its
+    parts are.
 
     Parameters
     ----------
-    n_examples : int
-        Examples have the numbers from 0 to this, in ``folds`` folds of neighbours, at most as many
-        as there are examples. A single example has nothing else to learn from than itself.
+    parts : Parts
+    corpus_of : callable
+        Gives the sentences of a part.
+    folds : int
+        At most as many as there are sentences. A single sentence has nothing else to learn from
+        than itself.
     learn : callable
-        Makes a model from the examples with these numbers.
+        Makes a model from some of the sentences; it is sent to where the parts are.
     predict : callable
-        Gives the model's predictions for the examples with these numbers, in their order.
+        Gives the model's predictions for sentences, in their order.
 
     Returns
     -------
-    list
-        The predictions of all folds, one after another.
-
-    Examples
-    --------
-    >>> from structlearn.fitting.jackknife import jackknife
-    >>> y = [0.0, 2.0, 4.0, 6.0]
-    >>> jackknife(4, 2, lambda rest: sum(y[i] for i in rest) / 2, lambda m, held: [m for _ in held])
-    [5.0, 5.0, 1.0, 1.0]
+    Parts
+        What there is of each part, and the list of the predictions for it.
     """
-    folds = max(1, min(folds, n_examples))
-    found: list[Item] = []
+    corpus = SplitCorpus(parts.then(corpus_of))
+    n, begins = len(corpus), list(accumulate(corpus.sizes, initial=0))
+    folds = max(1, min(folds, n))
+    made = parts.then(_unpredicted)
     for k in range(folds):
-        begin, end = k * n_examples // folds, (k + 1) * n_examples // folds
-        rest = [*range(begin), *range(end, n_examples)]
-        found.extend(predict(learn(rest or range(n_examples)), range(begin, end)))
-    return found
+        fold = k * n // folds, (k + 1) * n // folds
+        held = [
+            tuple(min(max(place - begin, 0), size) for place in fold)
+            for begin, size in zip(begins, corpus.sizes, strict=False)
+        ]
+        model = learn(corpus.then(_without, own=held) if folds > 1 else corpus)
+        made = made.then(_with_predictions, corpus_of, model, predict, own=held)
+    return made
 
 
-def jackknifed_tags(
-    corpus: Corpus, folds: int, learn: Callable[[Corpus], Any], n_jobs: int = 1
-) -> tuple[array[int], list[str]]:
-    """Return predicted tags for the sentences that taggers are to be learned from.
+def _unpredicted(item: Any) -> tuple[Any, list[Any]]:
+    return item, []
 
-    Parameters
-    ----------
-    corpus : Corpus
-        Sentences with their tags.
-    learn : callable
-        Makes a tagger from a part of the corpus.
 
-    Returns
-    -------
-    numbers : array of unsigned int
-        The number of each token's tag.
-    names : list of str
-        The tags that they stand for.
-    """
-    names: dict[str, int] = {}
+def _without(corpus: Corpus, held: tuple[int, int]) -> Corpus | None:
+    begin, end = held
+    rest = [*range(begin), *range(end, len(corpus))]
+    return corpus.subset(rest) if rest else None
 
-    def predict(tagger: Any, held_out: Sequence[int]) -> list[int]:
-        outputs = tagger.inputs(corpus.subset(held_out)).solve(n_jobs).outputs
-        numbers = [names.setdefault(name, len(names)) for name in tagger.shown]
-        return [numbers[cell] for row in outputs for cell in row]
 
-    found = jackknife(len(corpus), folds, lambda rest: learn(corpus.subset(rest)), predict)
-    return array("I", found), list(names)
+def _with_predictions(
+    made: tuple[Any, list[Item]],
+    held: tuple[int, int],
+    corpus_of: Callable[[Any], Corpus],
+    model: Model,
+    predict: Callable[[Model, Corpus], Iterable[Item]],
+) -> tuple[Any, list[Item]]:
+    item, found = made
+    if held[0] < held[1]:
+        found = [*found, *predict(model, corpus_of(item).subset(range(*held)))]
+    return item, found
+
+
+def numbered(items: Sequence[Item]) -> tuple[array[int], list[Item]]:
+    """Return items as numbers, and the different items that these stand for."""
+    numbers: dict[Item, int] = {}
+    cells = array("I", (numbers.setdefault(item, len(numbers)) for item in items))
+    return cells, list(numbers)

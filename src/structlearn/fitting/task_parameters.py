@@ -53,7 +53,7 @@ class LearnerParameters(DeclaredParameters):
     checkpoint : str or path, optional
         A file from which ``fit`` resumes after it was interrupted, see
         :class:`~structlearn.estimators.StructuredModel`.
-    n_jobs : int or None, default=1
+    n_jobs : int, optional
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, default=0
         Seed of the order of the sentences.
@@ -85,7 +85,7 @@ class LearnerParameters(DeclaredParameters):
     class_weight: Any = None
     callbacks: Any = same_as(LearningParameters, "callbacks", default=None)
     checkpoint: Any = same_as(LearningParameters, "checkpoint", default=None)
-    n_jobs: int | None = same_as(LearningParameters, "n_jobs", default=1)
+    n_jobs: int | None = same_as(LearningParameters, "n_jobs", default=None)
     random_state: int = parameter(default=0, check=Whole(0, 2**62), help="random seed", metavar="S")
     verbose: int = same_as(LearningParameters, "verbose", default=0)
 

@@ -131,7 +131,7 @@ class SmoothDescent:
         self.n_jobs, self._threads = n_jobs, problem.threads(n_jobs)
         self.w = np.zeros(n) if start is None else start.copy()
         self._point = _NOWHERE
-        self.evaluations = 0
+        self.evaluations, self.length = 0, 0.0
         self._memory = _core.CurvatureMemory(n, memory or memory_for(n))
         self._unit = _units(problem, settings)
         # A trial point and its gradient; a step swaps them with the current ones.
@@ -250,7 +250,10 @@ class SmoothDescent:
             s, new = self.settings, self._found
             return s.convex and new.gap <= s.tol * new.objective and new.objective <= self.objective
 
-        return wolfe_search(phi, self.objective, slope, step, enough=proven) is not None
+        trial = wolfe_search(phi, self.objective, slope, step, enough=proven)
+        if trial is not None:
+            self.length = trial.step
+        return trial is not None
 
     def _evaluate(self, w: Vector, gradient: Vector) -> float:
         """Note loss, objective and gap at w, write the gradient; return its slope along d."""

@@ -91,6 +91,9 @@ class Online:
         δ of AdaGrad: a weight's first step is η·g / (δ + abs(g)).
     least : float
         Leave parts with a smaller part of the gradient out of a step; for scorers that can.
+    added : {"", "counted", "one", "root", "whole"}
+        What the cost of an output adds to its loss after the search, at margin 0: nothing, 1, its
+        root, or all of it. "counted": nothing, but reports of passes have the sum of the costs.
     beam : Beam, optional
         Instead of exact inference; for steps that are taken after a mistake.
     """
@@ -106,6 +109,7 @@ class Online:
         rate: float = 1.0,
         delta: float = 1.0,
         least: float = 0.0,
+        added: str = "",
         beam: Beam | None = None,
     ) -> None:
         self.settings = settings
@@ -116,6 +120,7 @@ class Online:
         self.rate = rate
         self.delta = delta
         self.least = least
+        self.added = added
         self.beam = beam
 
     @property
@@ -259,6 +264,7 @@ class Online:
             "delta": self.delta,
             "least": self.least,
             "average": self.average,
+            "added": self.added,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
         }

@@ -82,7 +82,7 @@ class OrthantDescent:
         self.n_jobs, self._threads = n_jobs, problem.threads(n_jobs)
         self.w = np.zeros(n) if start is None else start.copy()
         self.loss = self.objective = self.gap = self.flatness = math.inf
-        self.evaluations = 0
+        self.evaluations, self.length = 0, 0.0
         self._memory = _core.CurvatureMemory(n, memory or memory_for(n))
         # A trial point, its gradient and pseudo-gradient; a step swaps them with the current ones.
         self._trial, self._gradient, self._trial_gradient = np.empty(n), np.empty(n), np.empty(n)
@@ -156,7 +156,7 @@ class OrthantDescent:
             )
             promised = self._evaluate(self._trial, self._trial_gradient, self._trial_pseudo)
             _, objective, gap, flatness = self._found
-            gain = self.objective - objective
+            gain, self.length = self.objective - objective, step
             if gain > 0.0 and gain >= -DECREASE * promised:
                 return True
             if s.convex and objective <= self.objective and gap <= s.tol * objective:

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["AlignedWord", "Score", "aligned_scores", "has_lemma", "word_alignment"]
+from .scores import Scores
+
+__all__ = ["AlignedScores", "AlignedWord", "aligned_scores", "has_lemma", "word_alignment"]
 
 #: Features that UFeats counts: those of every language.
 UNIVERSAL = {
@@ -27,37 +29,18 @@ UNIVERSAL = {
 Sentence = Sequence[tuple[str, Sequence[Sequence[str]]]]
 
 
-@dataclass
-class Score:
+@dataclass(frozen=True)
+class AlignedScores(Scores):
     """How many of the gold units were found.
 
     Attributes
     ----------
-    correct, gold, system : int
+    correct, predicted, gold : int
     aligned : int or None
         Words that have a counterpart, of scores of words.
     """
 
-    correct: int
-    gold: int
-    system: int
     aligned: int | None = None
-
-    @property
-    def precision(self) -> float:
-        """The share of the units found that are right."""
-        return self.correct / self.system if self.system else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of the gold units that were found."""
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        both = self.gold + self.system
-        return 2 * self.correct / both if both else 0.0
 
     @property
     def aligned_accuracy(self) -> float | None:
@@ -66,12 +49,9 @@ class Score:
             return None
         return self.correct / self.aligned if self.aligned else 0.0
 
-    def as_dict(self) -> dict[str, float | int]:
-        """Return precision, recall, f1 and the counts."""
-        found: dict[str, float | int] = {
-            "precision": self.precision, "recall": self.recall, "f1": self.f1,
-            "correct": self.correct, "gold": self.gold, "system": self.system,
-        }  # fmt: skip
+    def as_dict(self) -> dict[str, Any]:
+        """Return ratios and counts, for JSON."""
+        found = super().as_dict()
         if self.aligned_accuracy is not None:
             found["aligned_accuracy"] = self.aligned_accuracy
         return found
@@ -115,7 +95,9 @@ def _read(sentences: Sequence[Sentence]) -> _Text:
     return text._replace(characters="".join(characters))
 
 
-def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict[str, Score]:
+def aligned_scores(
+    gold: Sequence[Sentence], system: Sequence[Sentence]
+) -> dict[str, AlignedScores]:
     """Compare two annotations of one text.
 
     Parameters
@@ -125,7 +107,7 @@ def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict
 
     Returns
     -------
-    dict of str to Score
+    dict of str to AlignedScores
         tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las; those of which
         some gold word is known. ``las`` compares relations without their subtypes, ``ufeats`` the
         features of all languages, ``alltags`` what is known of the tags.
@@ -156,19 +138,19 @@ def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict
     partner: dict[int | None, int] = {s: g for g, s in aligned}
     partner[-1] = -1
 
-    def spans(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> Score:
-        return Score(len(set(one) & set(other)), len(one), len(other))
+    def spans(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> AlignedScores:
+        return AlignedScores(len(set(one) & set(other)), len(other), len(one))
 
     def words(
         same: Callable[[AlignedWord, AlignedWord], bool],
         known: Callable[[AlignedWord], bool] = lambda g: True,
-    ) -> Score:
+    ) -> AlignedScores:
         judged = [(g, s) for g, s in aligned if known(ours.words[g])]
         right = sum(same(ours.words[g], theirs.words[s]) for g, s in judged)
         n_found = len(theirs.words) - (len(aligned) - len(judged))
-        return Score(right, sum(map(known, ours.words)), n_found, len(judged))
+        return AlignedScores(right, n_found, sum(map(known, ours.words)), len(judged))
 
-    def cell(column: int) -> Score:
+    def cell(column: int) -> AlignedScores:
         def same(g: AlignedWord, s: AlignedWord) -> bool:
             return g.cells[column] == s.cells[column]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from .scores import Scores
 
@@ -27,47 +27,28 @@ ROOTS = frozenset({"", "TOP", "S1", "ROOT"})
 _SAME = {"PRT": "ADVP"}
 
 
-class BracketCounts(NamedTuple):
+@dataclass(frozen=True)
+class BracketCounts(Scores):
     """Brackets of one sentence, or of many added up.
 
     Attributes
     ----------
-    matched, gold, predicted : int
-        Brackets of both, of the gold tree, of the predicted one.
+    correct, predicted, gold : int
+        Brackets of both trees, of the predicted one, of the gold tree.
     exact, sentences : int
         Sentences whose brackets all agree, and all sentences.
     """
 
-    matched: int = 0
-    gold: int = 0
+    correct: int = 0
     predicted: int = 0
+    gold: int = 0
     exact: int = 0
     sentences: int = 0
-
-    @property
-    def precision(self) -> float:
-        """Share of the predicted brackets that are right; 0 where there are none."""
-        return self.matched / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        """Share of the gold brackets that were found; 0 where there are none."""
-        return self.matched / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        total = self.gold + self.predicted
-        return 2 * self.matched / total if total else 0.0
 
     @property
     def exact_match(self) -> float:
         """Share of the sentences whose brackets all agree; 0 where there are none."""
         return self.exact / self.sentences if self.sentences else 0.0
-
-    def plus(self, other: BracketCounts) -> BracketCounts:
-        """Return the sums."""
-        return BracketCounts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 def counted_brackets(spans: Spans, tags: Sequence[str]) -> Counter[tuple[int, int, str]]:
@@ -93,7 +74,7 @@ def counted_brackets(spans: Spans, tags: Sequence[str]) -> Counter[tuple[int, in
 def bracket_counts(gold: Spans, predicted: Spans, tags: Sequence[str]) -> BracketCounts:
     """Compare two trees over the same words."""
     a, b = counted_brackets(gold, tags), counted_brackets(predicted, tags)
-    return BracketCounts(sum((a & b).values()), sum(a.values()), sum(b.values()), int(a == b), 1)
+    return BracketCounts(sum((a & b).values()), sum(b.values()), sum(a.values()), int(a == b), 1)
 
 
 def bracket_scores(
@@ -106,12 +87,12 @@ def bracket_scores(
     >>> gold = [(0, 3, "S"), (0, 1, "NP"), (1, 3, "VP")]
     >>> guess = [(0, 3, "S"), (0, 2, "NP")]
     >>> found = bracket_scores([gold], [guess], [["N", "V", "."]])
-    >>> found.matched, found.gold, found.predicted
+    >>> found.correct, found.gold, found.predicted
     (1, 3, 2)
     """
     total = BracketCounts()
     for a, b, t in zip(gold, predicted, tags, strict=True):
-        total = total.plus(bracket_counts(a, b, t))
+        total += bracket_counts(a, b, t)
     return total
 
 

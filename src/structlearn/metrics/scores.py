@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Averages", "Scores", "score_rows"]
 
@@ -50,12 +53,9 @@ class Scores:
         """Number of gold items."""
         return self.gold
 
-    def __add__(self, other: Scores) -> Scores:
-        return Scores(
-            self.correct + other.correct,
-            self.predicted + other.predicted,
-            self.gold + other.gold,
-        )
+    def __add__(self, other: Self) -> Self:
+        sums = {name: n + getattr(other, name) for name, n in vars(self).items()}
+        return type(self)(**sums)
 
     def as_dict(self) -> dict[str, Any]:
         """Return ratios and counts, for JSON."""

@@ -19,12 +19,12 @@ def significance(
     predicted: Labels,
     metrics: Sequence[str],
     *,
-    confidence: bool,
+    intervals: bool,
     other: Labels | None,
 ) -> dict[str, Any]:
     """Return 95 % intervals and the p-values of the difference to other predictions, as asked."""
     result: dict[str, Any] = {}
-    if confidence:
+    if intervals:
         found = {m: bootstrap_interval(gold, predicted, m, random_state=0) for m in metrics}
         result["intervals"] = {m: [i.low, i.high] for m, i in found.items()}
     if other is not None:

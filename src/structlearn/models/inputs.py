@@ -34,6 +34,9 @@ if TYPE_CHECKING:
             self, outputs: list[Any], temperature: float, threads: int
         ) -> list[list[float]]: ...
 
+    #: Inputs, their best outputs, and of each part whether it is right; None: not known.
+    Judged = tuple[Any, list[Any], list[list[bool | None]]]
+
 
 __all__ = ["NativeInputs", "Solutions"]
 
@@ -70,10 +73,15 @@ class NativeInputs:
         What they were read from, for the model that names outputs: a corpus, words with tags.
     path : str
         The file, for messages.
+    constraints : object
+        What the answers keep to beside the constraints of the model.
     """
 
-    def __init__(self, core: _core.Inputs, source: Any, path: str = "") -> None:
+    def __init__(
+        self, core: _core.Inputs, source: Any, path: str = "", constraints: Any = None
+    ) -> None:
         self.core, self.source, self.path = core, source, path
+        self.constraints = constraints
 
     def __len__(self) -> int:
         return len(self.core)
@@ -91,6 +99,32 @@ class NativeInputs:
         places = pairwise((0, *array("q", ends)))
         outputs = [numbers[begin:end] for begin, end in places]
         return Solutions(outputs, array("d", values), list(map(bool, exact)))
+
+    def best_labels(self, names: list[str], threads: int = 1) -> list[list[str]]:
+        """Return the names of the best labels of the tokens.
+
+        Parameters
+        ----------
+        names : list of str
+            Of each label.
+        """
+        labels: list[list[str]] = self._ask(self.core.best_labels, names, threads)
+        return labels
+
+    def label_probabilities(
+        self, names: list[str], temperature: float, least: float = 0.0, threads: int = 1
+    ) -> list[list[dict[str, float]]]:
+        """Return for each token the probabilities of all labels, 0 for those below ``least``.
+
+        Parameters
+        ----------
+        names : list of str
+            The names of labels, each once. Labels that are written alike are one.
+        """
+        found: list[list[dict[str, float]]] = self._ask(
+            self.core.label_probabilities, names, temperature, least, threads
+        )
+        return found
 
     def kbest(self, n: int, threads: int = 1) -> list[list[tuple[float, list[int]]]]:
         """Return up to n outputs of each input with their scores, best first."""
@@ -154,10 +188,18 @@ class NativeInputs:
         """
         return NativeInputs(self.core.without(forbidden), self.source, self.path)
 
-    def rivals(self, threads: int = 1) -> list[list[list[int]]]:
-        """Return for each part of the best output the best output without it; empty: none."""
-        others: list[list[list[int]]] = self._ask(self.core.rivals, threads)
-        return others
+    def rivals(
+        self, outputs: list[Any], threads: int = 1
+    ) -> list[list[tuple[int, float, list[int] | None]]]:
+        """Return (number, margin, output) of the best outputs without each part of the best one.
+
+        By the margin the score is less than that of the best output; None, with an infinite margin:
+        every output has that part.
+        """
+        return [
+            [(part, margin, rival or None) for part, (margin, rival) in enumerate(row)]
+            for row in self._ask(self.core.rivals, threads)
+        ]
 
 
 def _lists(outputs: list[Any]) -> list[list[int]]:

@@ -13,8 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..constraints.accepted import Accepted
+from ..constraints.automaton import Automaton
 from ..constraints.constrained import Constrained
-from ..constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
+from ..constraints.counting import Count, EachAtMostOnce, IfThen
+from ..constraints.ordering import Contiguous, Matches, NotAdjacent, Precedes
+from ..constraints.selections import Chunk, Label, Part, Selection
 from ..io.arrays import checked_array
 from ..learners.cutting_planes import Round
 from ..learners.dual_ascent import AscentState
@@ -24,7 +28,9 @@ from ..learners.online import OnlineState
 from ..learners.sag import SAGState
 from ..losses.costs import Hamming, LabelCost, ZeroOne
 from ..structures.base import Structure
+from ..structures.chains.automata import automata_row, read_row
 from ..structures.chains.chain import Chain
+from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.exhaustive import Exhaustive, _Listed
 from ..structures.graphs.graph import Graph
@@ -94,10 +100,10 @@ def _split(text: Any, ends: Any) -> Names:
 # -- constraints ----------------------------------------------------------------------------------
 
 
-def _selections(parts: Any) -> tuple[Label | Part, ...]:
+def _selections(parts: Any) -> tuple[Selection, ...]:
     if not isinstance(parts, tuple) or not parts:
         raise ValueError("a constraint without parts")
-    if not all(isinstance(part, (Label, Part)) for part in parts):
+    if not all(isinstance(part, (Label, Chunk, Part)) for part in parts):
         raise ValueError(f"a constraint on {parts!r}, which are not parts")
     return parts
 
@@ -113,16 +119,35 @@ def _if_then(condition: Any, consequence: Any) -> IfThen:
     return IfThen(_selections(condition), _selections(consequence))
 
 
-def _each_at_most_once(labels: Any) -> EachAtMostOnce:
-    if labels is not None and not isinstance(labels, tuple):
-        raise ValueError(f"a constraint on {labels!r}, which are not labels")
-    return EachAtMostOnce(labels)
+def _of_labels(kind: Callable[[Any], Any]) -> Kind:
+    """Return the kind of a constraint on labels and chunks, or on all of them."""
+
+    def make(labels: Any) -> Any:
+        if labels is not None and not isinstance(labels, tuple):
+            raise ValueError(f"a constraint on {labels!r}, which are not labels")
+        return kind(labels)
+
+    return by_attributes(make, "labels")
+
+
+def _precedes(first: Any, second: Any) -> Precedes:
+    return Precedes(_selections(first), _selections(second))
+
+
+def _not_adjacent(first: Any, second: Any) -> NotAdjacent:
+    return NotAdjacent(*_selections((first, second)))
 
 
 def _constrained(structure: Any, constraints: Any, classes: Any, time_limit: Any) -> Constrained:
     if not isinstance(structure, Structure):
         raise ValueError(f"constraints on {structure!r}, which is not a structure")
     return Constrained(structure, constraints, classes, time_limit)
+
+
+def _accepted(by: Any) -> Accepted:
+    if not isinstance(by, Automaton):
+        raise ValueError(f"a constraint by {by!r}, which is not an automaton")
+    return Accepted(by)
 
 
 # -- structures -----------------------------------------------------------------------------------
@@ -132,6 +157,23 @@ def _grammar(n_symbols: Any, binary: Any, unary: Any, max_chain: Any) -> Grammar
     if type(n_symbols) is not int or n_symbols > _MOST_SYMBOLS:
         raise ValueError(f"a grammar of {n_symbols!r} symbols")
     return Grammar(n_symbols, binary, unary, max_chain=max_chain)
+
+
+def _under_automata(kind: Any, *names: str) -> Kind:
+    """Return the kind of a structure under automata, which are one row of whole numbers."""
+
+    def arguments(one: Any) -> dict[str, Any]:
+        given = {name: getattr(one, name) for name in (*names, "max_states", "tolerance")}
+        return {"automata": automata_row(one.automata), **given}
+
+    def make(automata: Any, **rest: Any) -> Any:
+        row = checked_array(automata, "automata", np.int64, (-1,))
+        found = read_row(row)
+        if not np.array_equal(automata_row(found), row):
+            raise ValueError("a row that is no automata")
+        return kind(found, **rest)
+
+    return Kind(arguments, make)
 
 
 def _listed(one: Exhaustive) -> dict[str, Any]:
@@ -214,6 +256,8 @@ def _state(kind: type[Any]) -> Kind:
 KINDS: Mapping[type, Kind] = {
     Multiclass: by_attributes(Multiclass),
     Chain: by_attributes(Chain, "order"),
+    ConstrainedChain: _under_automata(ConstrainedChain, "order"),
+    ConstrainedSemiMarkov: _under_automata(ConstrainedSemiMarkov, "max_length"),
     SemiMarkov: by_attributes(SemiMarkov, "max_length"),
     Tree: by_attributes(Tree, "parents"),
     Arborescence: by_attributes(Arborescence, "projective", "single_root", "labelled"),
@@ -230,12 +274,19 @@ KINDS: Mapping[type, Kind] = {
     Program: Kind(_program_arguments, _program),
     Constrained: by_attributes(_constrained, "structure", "constraints", "classes", "time_limit"),
     Label: by_attributes(Label, "label", "at"),
+    Chunk: by_attributes(Chunk, "type"),
     Part: by_attributes(
         lambda block, outcome, at: Part(block, *outcome, at=at), "block", "outcome", "at"
     ),
     Count: by_attributes(_count, "parts", "lower", "upper"),
     IfThen: by_attributes(_if_then, "condition", "consequence"),
-    EachAtMostOnce: by_attributes(_each_at_most_once, "labels"),
+    EachAtMostOnce: _of_labels(EachAtMostOnce),
+    Contiguous: _of_labels(Contiguous),
+    Precedes: by_attributes(_precedes, "first", "second"),
+    NotAdjacent: by_attributes(_not_adjacent, "first", "second"),
+    Matches: by_attributes(Matches, "pattern"),
+    Accepted: by_attributes(_accepted, "by"),
+    Automaton: by_attributes(Automaton, "next", "start", "accepting"),
     Hamming: by_attributes(Hamming, "normalize", "weights"),
     LabelCost: by_attributes(LabelCost, "table", "normalize", "weights"),
     ZeroOne: by_attributes(ZeroOne),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from .temperature import confidences, doubt, temperature_of, warn_of
+from .temperature import certainty_fact, confidences, doubt, temperature_of, warn_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..metrics.calibration import Reliability
     from .calibration import Calibration
-    from .inputs import Inputs
+    from .inputs import Inputs, Judged
 
 __all__ = ["Model"]
 
@@ -29,7 +29,8 @@ class Model:
     """A fitted model: inputs that it scores, outputs that it names.
 
     A subclass gives the hooks at the end of this class. ``reading`` in the methods below is how X
-    is read, where a task offers a choice: ``gold_tags`` of parsers, ``known`` of taggers.
+    is read, where a task offers a choice: ``gold_tags`` of parsers, ``known`` of taggers, and the
+    ``format`` of files with gold outputs.
     """
 
     n_jobs: int | None
@@ -39,10 +40,7 @@ class Model:
     def predict(self, X: Any, **reading: Any) -> Any:
         """Return the best output of each input."""
 
-        def answer(inputs: Inputs) -> Any:
-            return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-
-        return self._ask(X, answer, self._no_output, reading)
+        return self._ask(X, self._best, self._no_output, reading)
 
     def predict_single(self, x: Any, **reading: Any) -> Any:
         """Return the best output of one input, ``predict([x])[0]``."""
@@ -153,8 +151,7 @@ class Model:
         bound = self._least_shown if least is None else float(least)
 
         def answer(inputs: Inputs) -> list[Any]:
-            found = inputs.marginals(self._at(temperature), bound, self.n_threads)
-            return [self._named_parts(inputs, i, parts) for i, parts in enumerate(found)]
+            return self._marginals(inputs, self._at(temperature), bound)
 
         return self._ask(X, answer, self._no_parts, reading)
 
@@ -273,7 +270,7 @@ class Model:
         """
         from .calibration import calibrated_on
 
-        inputs, outputs, right = self._judged(X, y, None, reading)
+        inputs, outputs, right = self._judged(X, y, reading)
         self._keep_calibration(
             calibrated_on(
                 lambda at: self._certainties(inputs, outputs, at), right, self._loss_temperature
@@ -281,9 +278,7 @@ class Model:
         )
         return self
 
-    def calibration(
-        self, X: Any, y: Any = None, *, format: str | None = None, **reading: Any
-    ) -> Reliability | None:
+    def calibration(self, X: Any, y: Any = None, **reading: Any) -> Reliability | None:
         """Compare the confidence of predicted parts with how often these are right.
 
         Parameters
@@ -300,7 +295,7 @@ class Model:
         from ..metrics.calibration import reliability
 
         try:
-            inputs, outputs, right = self._judged(X, y, format, reading)
+            inputs, outputs, right = self._judged(X, y, reading)
             rows = self._confidences(inputs, outputs)
         except CapabilityError:
             return None
@@ -384,7 +379,9 @@ class Model:
         rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
         return as_records(rows, _PAIR, as_frame, wide=True)
 
-    def explain(self, X: Any, *, in_words: bool = False, as_frame: bool = False) -> Any:
+    def explain(
+        self, X: Any, *, in_words: bool = False, as_frame: bool = False, **reading: Any
+    ) -> Any:
         """Return what decided the predictions, against their runners-up.
 
         Parameters
@@ -401,32 +398,35 @@ class Model:
             By input, for each part: position, label, runner_up, margin (the difference of the
             scores of the best output and of the best one without that part), contributions: (name,
             value), the largest (by its absolute value) first, which add up to the margin. Taggers
-            have the token and the probability of the label too, with a warning if it is not
-            calibrated. Parts without a runner-up are left out, or have the runner-up None and an
-            infinite margin. The margin of an arc is negative if it alone would have lost and the
-            rest of the tree decided. Labels of segments are (start, end, type), and the runner-up
-            is a list of them; those of dependency trees are (head, relation). Where outputs are
-            compared as a whole, such as trees of constituents, position is None.
+            and parsers of dependencies have the token and the probability of the part too, with a
+            warning if it is not calibrated. Parts without which there is no output have the
+            runner-up None and an infinite margin. Labels of segments are (start, end, type), and
+            the runner-up is a list of them; those of dependency trees are (head, relation). Where
+            outputs are compared as a whole, such as trees of constituents, position is None.
         """
         from .frames import contributions_frame
 
-        decisions = self._ask(X, self._decisions, list, {})
+        if self._tells_shares:
+            self._at(None)  # warns if they cannot be trusted
+        found = self._ask(X, self._decisions, list, reading)
         if in_words:
             phrase = self._phrases()
-            for decision in (one for row in decisions for one in row):
+            for decision in (one for row in found for one in row):
                 parts = decision["contributions"]
                 decision["contributions"] = [(phrase(name), value) for name, value in parts]
-        return contributions_frame(decisions) if as_frame else decisions
+        return contributions_frame(found) if as_frame else found
 
     # -- hooks ----------------------------------------------------------------------------------
 
     #: The least probability that ``predict_marginals`` shows by default.
     _least_shown = 0.0
+    #: Whether ``explain`` tells the probabilities of parts.
+    _tells_shares = False
 
     @property
     def n_threads(self) -> int:
         """Threads that ``n_jobs`` stands for; None is one, −1 all cores."""
-        if type(self.n_jobs) is int and self.n_jobs == 1:
+        if self.n_jobs is None or (type(self.n_jobs) is int and self.n_jobs == 1):
             return 1  # of short sentences the rest would be felt
         from ..threads import n_threads
 
@@ -436,18 +436,41 @@ class Model:
         """Return what was learned; raise NotFittedError if nothing was."""
         raise AssertionError
 
+    @property
+    def _summed(self) -> str:
+        """Which outputs probabilities are sums over, if these are not all."""
+        return ""
+
+    @property
+    def _certainty(self) -> str:
+        """How far probabilities can be trusted."""
+        fact = certainty_fact(self._loss_temperature, self.calibration_)
+        return f"{fact}; sums over {self._summed}" if self._summed else fact
+
     #: (X, **reading) -> the scored inputs that X stands for. This is the hook of a model.
     _inputs: Callable[..., Any]
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
+    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
         """Return the answers for all inputs; ``empty()`` for those that have no parts."""
-        raise AssertionError
+        self._fitted()
+        given, gaps = self._without_empty(X)
+        answers: list[Any] = [] if given is None else answer(self._inputs(given, **reading))
+        for i in gaps:
+            answers.insert(i, empty())
+        return answers
+
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        """Return X without inputs that have no parts (None: nothing), and the places of these."""
+        return X, []
+
+    def _best(self, inputs: Any) -> Any:
+        """Return the best outputs of all inputs as users see them."""
+        return self._all_named(inputs, inputs.solve(self.n_threads).outputs)
+
+    def _marginals(self, inputs: Any, temperature: float, least: float) -> list[Any]:
+        """Return the probabilities of the parts of all inputs as users see them."""
+        found = inputs.marginals(temperature, least, self.n_threads)
+        return [self._named_parts(inputs, i, parts) for i, parts in enumerate(found)]
 
     def _named(self, inputs: Any, i: int, output: Any) -> Any:
         """Return an output of the structure as users see it."""
@@ -467,8 +490,7 @@ class Model:
 
     def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
         """Return the score of the best output of each input, as :meth:`_scores_of` does."""
-        outputs = self._all_named(inputs, inputs.solve(self.n_threads).outputs)
-        return self._scores_of(inputs, outputs, temperature)
+        return self._scores_of(inputs, self._best(inputs), temperature)
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> Any:
         """Return the probabilities of parts as users see them."""
@@ -521,9 +543,7 @@ class Model:
         rows: list[list[float]] = inputs.certainties(outputs, temperature, self.n_threads)
         return rows
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[Inputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         """Return inputs, their best outputs, and whether each part is right; None: not known."""
         raise AssertionError
 
@@ -546,6 +566,22 @@ class Model:
 
     def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
         """Return what ``explain`` gives, for all inputs."""
+        from .decisions import decisions
+
+        return decisions(self, inputs)
+
+    def _rivals(self, inputs: Any, outputs: list[Any]) -> list[list[tuple[Any, float, Any]]]:
+        """Return (part, margin, output) of the best outputs without each part of the best one."""
+        rivals: list[list[tuple[Any, float, Any]]] = inputs.rivals(outputs, self.n_threads)
+        return rivals
+
+    def _comparison(self, inputs: Any) -> Callable[[int, Any], Callable[[Any, Any], Any]]:
+        """Return what compares best outputs with others.
+
+        From the number of an input and its best output to a function from a part and the output
+        without it, or None, to position, label and runner-up, as ``explain`` tells them, and the
+        (name, value) of which the margin is made.
+        """
         raise AssertionError
 
 

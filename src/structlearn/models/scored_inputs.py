@@ -92,6 +92,12 @@ class ScoredInputs:
         for chunk in self._chunks():
             yield from chunk
 
+    def scores_of(self, i: int) -> Scores:
+        """Return the scores of one input."""
+        begin = i - i % self._chunk
+        kept = self._kept.get(begin)
+        return self._score(range(i, i + 1))[0] if kept is None else kept[i - begin]
+
     def _ask(self, query: Callable[..., Any], threads: int, **options: Any) -> list[Any]:
         """Return the answers of a query of the structure, which takes lists."""
         return [
@@ -122,6 +128,13 @@ class ScoredInputs:
     ) -> list[dict[str, Any]]:
         """Return the probabilities of the parts of each input, by block; none is left out."""
         return self._ask(self.structure.marginals, threads, temperature=temperature)
+
+    def block_marginals(
+        self, temperature: float, block: str | None, threads: int = 1
+    ) -> list[dict[str, Any]] | list[Any]:
+        """Return the probabilities of the parts of one block of each input, or of all blocks."""
+        parts = self.marginals(temperature, 0.0, threads)
+        return parts if block is None else [p[block] for p in parts]
 
     def sample(self, n: int, temperature: float, seed: int, threads: int = 1) -> list[Any]:
         """Return n outputs of each input, drawn from P(output) ∝ exp(score / temperature)."""
@@ -188,14 +201,24 @@ class ScoredInputs:
         rows = zip(self.scores(), gold, outputs, strict=True)
         return [self.structure.judged(right, y, **scores) for scores, right, y in rows]
 
-    def rivals(self, outputs: list[Any]) -> list[list[tuple[int | None, Any]]]:
-        """Return the runners-up of the best outputs as (position, output).
+    def rivals(
+        self, outputs: list[Any], threads: int = 1
+    ) -> list[list[tuple[int | None, float, Any]]]:
+        """Return the runners-up of the best outputs as (position, margin, output).
 
-        Of each position the best output with another label there, if there is one. Where an output
-        is no row of labels, the second best one, with the position None.
+        Of each position the best output with another label there; None, with an infinite margin,
+        if there is none. Where an output is no row of labels, the second best one, with the
+        position None.
         """
-        rows = zip(self.scores(), outputs, strict=True)
-        return [list(self._rivals_of(y, scores)) for scores, y in rows]
+        rows: list[list[tuple[int | None, float, Any]]] = []
+        score = self.structure.score
+        for scores, best in zip(self.scores(), outputs, strict=True):
+            highest = score(best, **scores)
+            rows.append([
+                (t, math.inf if y is None else float(highest - score(y, **scores)), y)
+                for t, y in self._rivals_of(best, scores)
+            ])  # fmt: skip
+        return rows
 
     def _rivals_of(self, best: Any, scores: Scores) -> Iterator[tuple[int | None, Any]]:
         structure, block = self.structure, self.structure.label_block
@@ -209,9 +232,10 @@ class ScoredInputs:
             others = scores[block].copy()
             others[place] = -math.inf
             try:
-                yield t, structure.argmax(**{**scores, block: others})
+                rival = structure.argmax(**{**scores, block: others})
             except InfeasibleError:
-                continue  # no other label is possible here
+                rival = None  # no other label is possible here
+            yield t, rival
 
 
 def _columns(chunk: list[Scores]) -> dict[str, list[Any]]:

@@ -8,7 +8,6 @@ labels, and the weights then fit in the cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -20,7 +19,7 @@ from .. import _core
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples, FeatureRows
 
-__all__ = ["WeightBlock", "WeightLayout"]
+__all__ = ["SeenOutcomes", "WeightBlock", "WeightLayout", "filled_rows", "observed_outcomes"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -134,6 +133,19 @@ class WeightLayout:
             name: b.to_dense(w[b.offset : b.offset + b.size]) for name, b in self.present().items()
         }
 
+    def rows(self, name: str, w: Vector) -> tuple[Any, Any, Vector]:
+        """Return row pointers, columns and weights of a block with sparse rows."""
+        block = self.blocks[name]
+        assert block is not None
+        return block.row_ptr, block.column, w[block.offset : block.offset + block.size]
+
+    def table(self, name: str, w: Vector) -> Vector:
+        """Return the weights of a block without features, −∞ where something is forbidden."""
+        block = self.blocks[name]
+        assert block is not None
+        values = w[block.offset : block.offset + block.size]
+        return values.copy() if block.mask is None else values + block.mask.ravel()
+
     def pack(self, coef: dict[str, Any]) -> Vector:
         """Return the flat vector of dense arrays by block."""
         blocks = self.present()
@@ -240,23 +252,38 @@ def observed_outcomes(
     )
 
 
-def joined_rows(
-    parts: Iterable[tuple[Any, Any, Any]], n_features: int, n_outcomes: int
-) -> tuple[Any, Any, Any]:
-    """Return the sparse rows of outcomes that were seen in any of the parts of a corpus.
+@dataclass
+class SeenOutcomes:
+    """The outcomes that each feature was seen with in a part of a corpus; those of parts add up.
 
-    Parameters
+    Attributes
     ----------
-    parts : iterable of tuple
-        What :func:`observed_outcomes` gives for each part, all with the same features.
+    row_ptr, column, real : arrays
+        As :class:`WeightBlock` has them.
+    n_outcomes : int
     """
-    seen = np.empty(0, dtype=np.int64)
-    for row_ptr, column, real in parts:
-        rows = np.repeat(np.arange(n_features, dtype=np.int64), np.diff(row_ptr))
-        place = rows * n_outcomes + column
-        seen = np.union1d(seen, place if real is None else place[np.asarray(real, dtype=bool)])
-    begin = np.searchsorted(seen, np.arange(n_features + 1, dtype=np.int64) * n_outcomes)
-    return filled_rows(begin.astype(np.uint32), (seen % n_outcomes).astype(np.uint32), n_outcomes)
+
+    row_ptr: npt.NDArray[np.uint32]
+    column: npt.NDArray[np.uint32]
+    n_outcomes: int
+    real: npt.NDArray[np.uint8] | None = None
+
+    def __add__(self, other: SeenOutcomes) -> SeenOutcomes:
+        seen = np.union1d(self._places(), other._places())
+        begin = np.arange(len(self.row_ptr), dtype=np.int64) * self.n_outcomes
+        row_ptr = np.searchsorted(seen, begin).astype(np.uint32)
+        return SeenOutcomes(row_ptr, (seen % self.n_outcomes).astype(np.uint32), self.n_outcomes)
+
+    def _places(self) -> npt.NDArray[np.int64]:
+        rows = np.repeat(np.arange(len(self.row_ptr) - 1, dtype=np.int64), np.diff(self.row_ptr))
+        places: npt.NDArray[np.int64] = rows * self.n_outcomes + self.column
+        return places if self.real is None else places[self.real.astype(bool)]
+
+    def filled(self) -> tuple[Any, Any, Any]:
+        """Return row pointers, columns and real ones, rows that are nearly full stored full."""
+        if self.real is not None:
+            return self.row_ptr, self.column, self.real
+        return filled_rows(self.row_ptr, self.column, self.n_outcomes)
 
 
 def filled_rows(row_ptr: Any, column: Any, n_outcomes: int) -> tuple[Any, Any, Any]:

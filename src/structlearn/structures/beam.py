@@ -59,7 +59,7 @@ class BeamSearch(Structure):
         """
         return prefix  # type: ignore[no-any-return]
 
-    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def beam(self, width: int, **scores: Any) -> Any:
         """Return the best output that a beam of this width finds: a :class:`Solution`.
 
         ``exact`` is True where no prefix had to be dropped, ``bound`` is ∞ otherwise. A beam that

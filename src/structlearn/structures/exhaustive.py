@@ -126,11 +126,11 @@ class Exhaustive(Structure):
         scores[(matrix[:, ~np.isfinite(values)] > 0).any(axis=1)] = -np.inf
         return outputs, scores, matrix
 
-    def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def argmax(self, **scores: Any) -> Any:
         """Return the best output, the first one where several are."""
         return self.solve(**scores).output
 
-    def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def solve(self, **scores: Any) -> Any:
         """Return the best output with its value."""
         outputs, values, _ = self._table(scores)
         best = int(np.argmax(values))
@@ -139,16 +139,14 @@ class Exhaustive(Structure):
         value = float(values[best])
         return Solution(outputs[best], value, True, value, self.method)
 
-    def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
+    def infer(self, *, temperature: float = 1.0, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient), by adding up."""
         theta = self._scores(scores)
         _, values, matrix = self._table(scores)
         value, p = _softmax(values, temperature)
         return value, unflatten_values(p @ matrix, theta)
 
-    def marginals(
-        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
-    ) -> Any:
+    def marginals(self, *, temperature: float = 1.0, **scores: Any) -> Any:
         """Return the probability of each part, position by position where the structure can."""
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
@@ -158,7 +156,7 @@ class Exhaustive(Structure):
                 total[name] = total.get(name, 0.0) + weight * counts
         return total
 
-    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first."""
         outputs, values, _ = self._table(scores)
         order = np.argsort(-values, kind="stable")
@@ -168,13 +166,7 @@ class Exhaustive(Structure):
         return found
 
     def sample(
-        self,
-        n: int,
-        *,
-        temperature: float = 1.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        **scores: Any,
+        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε)."""
         outputs, values, _ = self._table(scores)
@@ -200,7 +192,7 @@ class Exhaustive(Structure):
         _, p = _softmax(self._table({**theta, **topology})[1], temperature)
         return entropy_of_choices(p[np.newaxis])
 
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of outputs with a finite score."""
         return int(np.isfinite(self._table(scores)[1]).sum())
 

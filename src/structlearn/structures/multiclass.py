@@ -106,7 +106,7 @@ class Multiclass(NativeStructure):
         return build
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of labels with a finite score."""
         theta = self._one(scores)
         return int(np.isfinite(theta["label"]).sum())

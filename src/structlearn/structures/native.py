@@ -157,13 +157,7 @@ class NativeStructure(Structure):
         return found
 
     def sample(
-        self,
-        n: int,
-        *,
-        temperature: float = 1.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        **scores: Any,
+        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε), one per row; a list of arrays for a batch.
 

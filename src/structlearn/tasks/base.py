@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..fitting.parameters import Parameters
 from ..models.model import Model
 from ..models.storage import StoredTask
-from ..text.sources import with_empty
+from ..text.sources import without_empty
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from ..drawing.report import Report, Weights
     from ..models.calibration import Calibration
 
     Task = TypeVar("Task", bound="FileTask")
@@ -29,8 +30,11 @@ class FileTask(StoredTask, Model, Parameters):
     functions: Any
     history_: list[dict[str, Any]]
 
-    #: What pages call it.
+    #: What pages call it, and what it counts when it labels files.
     _title: str
+    _unit = "tokens"
+    #: Labelled files are text, which a terminal shows.
+    _writes_text = True
 
     @classmethod
     def from_model(cls: type[Task], model: Any) -> Task:
@@ -62,18 +66,22 @@ class FileTask(StoredTask, Model, Parameters):
     def _keep_calibration(self, calibration: Calibration | None) -> None:
         self._fitted().calibration = calibration
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
-        self._fitted()
-        answers: list[Any] = with_empty(
-            X, lambda given: answer(self._inputs(given, **reading)), empty
-        )
-        return answers
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        return without_empty(X)
+
+    _tells_shares = True
+
+    #: Which of the scores of ``evaluate`` is that of ``score``.
+    _measure: str
+    evaluate: Callable[..., dict[str, Any]]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return one of the scores of :meth:`evaluate`, for inputs with their gold outputs.
+
+        The accuracy of a tagger, the F1 of chunks or of brackets, the labelled attachment score of
+        dependencies, the mean IoU of images.
+        """
+        return float(self.evaluate(X, y)[self._measure])
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         """Read what ``evaluate`` can be given several times."""
@@ -82,13 +90,50 @@ class FileTask(StoredTask, Model, Parameters):
     def _repr_html_(self) -> str:
         """What notebooks show: what the model is and how it was trained."""
         from ..models.facts import facts_html
+        from .inspection import task_facts
 
-        facts = self._facts() if hasattr(self, "model_") else []
-        return facts_html(repr(self), facts)
+        return facts_html(repr(self), task_facts(self) if hasattr(self, "model_") else [])
 
-    def _facts(self) -> list[tuple[str, str]]:
-        """Return what the model is and how it was trained, as ``inspect`` lists it."""
+    def _typed(self, words: list[str]) -> Any:
+        """Return what words on the command line stand for, as ``predict`` takes a sentence."""
+        return words
+
+    # -- what ``inspect`` shows -----------------------------------------------------------------
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        """Return what else there is to say of the model."""
         raise AssertionError
+
+    def _report(self) -> Report:
+        """Return a report with the names of what it shows."""
+        from ..drawing.report import Report
+
+        return Report(self._title)
+
+    def _names_of_features(self) -> Sequence[str]:
+        """Return the labels that ``_heaviest`` may have."""
+        raise AssertionError
+
+    def _table(self, labels: Sequence[str] | None, page: bool) -> Weights | None:
+        """Return the weights of pairs of labels as a table; None: there is none, or no room."""
+        return None
+
+    def _to_show(self, X: Any, most: int) -> tuple[Any, list[Any], list[str], int]:
+        """Return the first inputs of X, their gold outputs (None: not known), their names.
+
+        And how many inputs there are in all.
+        """
+        raise AssertionError
+
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        """Return what is said of a decision: of what, the label, the gold one, the runner-up."""
+        raise AssertionError
+
+    def _drawn(self, inputs: Any, i: int, output: Any, gold: Any, page: bool) -> dict[str, Any]:
+        """Return what is shown of an output beside the decisions: parts of a ``Shown``."""
+        return {}
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"

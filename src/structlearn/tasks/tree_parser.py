@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from ..fitting.learner_registry import check_learner
 from ..fitting.parameters import Switch, Whole, parameter
@@ -17,6 +17,8 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
+    from ..models.inputs import Judged
+
     Parser = TypeVar("Parser", bound="TreeParser")
 
 __all__ = ["TreeParser"]
@@ -25,16 +27,15 @@ __all__ = ["TreeParser"]
 class _Hooks(FileTask):
     """What a parser brings."""
 
-    #: Which of the scores of ``evaluate`` is that of ``score``;
-    _measure: str
     #: (X, y, format, name) -> sentences with their trees, of which there is at least one;
     _treebank: Callable[..., Any]
-    #: (X, y) -> sentences with the trees that are given apart; the labels of trees;
+    #: (X, y) -> sentences with the trees that are given apart;
     _joined: Callable[..., Any]
-    _tree_labels: Callable[..., list[list[str]]]
+    #: (X, format) -> the treebank in parts, to learn from;
+    _read_parts: Callable[..., Any]
     #: treebank -> its trees;
     _gold_trees: Callable[..., list[Any]]
-    #: (treebank, its weights, dev) -> the model, and what ``learn_task`` returned;
+    #: (treebank in parts, dev) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
@@ -42,9 +43,8 @@ class _Hooks(FileTask):
     #: the same of a gold one;
     _parts_of: Callable[..., list[Any]]
     _gold_parts: Callable[[Any], Iterable[Any]]
-    #: what ``label_file`` does, and the scores.
+    #: what ``label_file`` does.
     _label: Callable[..., int]
-    evaluate: Callable[..., dict[str, Any]]
 
 
 class TreeParser(LearnerParameters, _Hooks):
@@ -98,10 +98,9 @@ class TreeParser(LearnerParameters, _Hooks):
             Format of the files.
         """
         self._check()
-        treebank = self._treebank(X, y, format)
+        treebank = self._read_parts(X if y is None else self._joined(X, y), format)
         held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
-        present = self._present(treebank, sample_weight)
-        model, learned = self._plain()._learn(*present, held_out)
+        model, learned = self._plain()._learn(treebank.weighted(sample_weight), held_out)
         return self._accept(model, learned, held_out)
 
     def _accept(self: Parser, model: Any, learned: Any, held_out: Any) -> Parser:
@@ -121,11 +120,9 @@ class TreeParser(LearnerParameters, _Hooks):
             )
         return self
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[Any, list[Any], list[list[bool | None]]]:
-        bank = self._treebank(X, y, format)
-        inputs = self._inputs(bank, **reading)
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
+        bank = self._treebank(X, y, reading.get("format"))
+        inputs = self._inputs(bank, gold_tags=reading.get("gold_tags"))
         outputs = inputs.solve(self.n_threads).outputs
         right: list[list[bool | None]] = []
         for i, (output, gold) in enumerate(zip(outputs, self._gold_trees(bank), strict=True)):
@@ -136,29 +133,19 @@ class TreeParser(LearnerParameters, _Hooks):
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         return self._treebank(source, None, format)
 
-    def _present(self, treebank: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Return the sentences of weight above 0 and their weights; None: all alike."""
-        from ..fitting.example_weights import check_sample_weight, refuse_no_weight
+    def _label_weights(self, totals: Callable[[], Mapping[str, float]]) -> dict[str, float] | None:
+        """Return the weight of each label, of which there is so much; None: all 1."""
+        if self.class_weight is None:
+            return None
+        import numpy as np
 
-        weights = check_sample_weight(sample_weight, len(treebank))
-        refuse_no_weight(weights)
-        if weights is None:
-            return treebank, None
-        if isinstance(treebank, list):
-            kept: Any = [tree for tree, weight in zip(treebank, weights, strict=True) if weight]
-        else:
-            kept = treebank.weighted(weights.tolist())
-        return kept, weights[weights > 0]
+        from ..estimators.outputs import class_weight_table
 
-    def _loss_weights(self, treebank: Any, weights: Any) -> Any:
-        """Return the weights of the losses: those of the sentences times those of their labels."""
-        from ..fitting.example_weights import refuse_no_weight
-
-        if self.class_weight is not None:
-            by_label = _mean_weights(self.class_weight, self._tree_labels(treebank), weights)
-            weights = by_label if weights is None else weights * by_label
-        refuse_no_weight(weights)
-        return weights
+        counts = dict(sorted(totals().items()))
+        labels, sizes = np.array(list(counts)), np.array(list(counts.values()))
+        table = class_weight_table(self.class_weight, labels, sizes)
+        assert table is not None
+        return dict(zip(counts, table.tolist(), strict=True))
 
     def _say(self, line: str) -> None:
         """Write a line of progress."""
@@ -171,7 +158,7 @@ class TreeParser(LearnerParameters, _Hooks):
     _least_shown = 0.001
 
     def predict(  # type: ignore[override]
-        self, X: Any, *, gold_tags: bool | None = None, probabilities: bool = False
+        self, X: Any, *, gold_tags: bool | None = None, confidence: bool = False
     ) -> list[Any]:
         """Return the best tree of each sentence.
 
@@ -184,20 +171,20 @@ class TreeParser(LearnerParameters, _Hooks):
         gold_tags : bool, optional
             Read the tags of the input (True) or predict them (False); by default as the parser
             was trained.
-        probabilities : bool, default=False
+        confidence : bool, default=False
             Set the probabilities of the trees, and the confidence in their parts, too.
         """
 
         def answer(inputs: Any) -> list[Any]:
             outputs = inputs.solve(self.n_threads).outputs
             trees: list[Any] = self._all_named(inputs, outputs)
-            if probabilities:
+            if confidence:
                 at = self._at(None)
                 shares = self._log_shares(inputs, trees, at)
                 parts = self._confidences(inputs, outputs)
-                for tree, share, confidence in zip(trees, shares, parts, strict=True):
+                for tree, share, sure in zip(trees, shares, parts, strict=True):
                     tree.probability = math.exp(share)
-                    self._set_confidence(tree, confidence)
+                    self._set_confidence(tree, sure)
             return trees
 
         return self._ask(X, answer, self._no_output, {"gold_tags": gold_tags})
@@ -246,7 +233,9 @@ class TreeParser(LearnerParameters, _Hooks):
         *,
         format: str | None = None,
         gold_tags: bool | None = None,
+        confidence: bool = False,
         progress: Callable[[int], None] | None = None,
+        notice: Callable[[str], None] | None = None,
     ) -> int:
         """Parse a file and write it with its trees; return the number of words.
 
@@ -260,33 +249,24 @@ class TreeParser(LearnerParameters, _Hooks):
             Format of the file; by default by its content.
         gold_tags : bool, optional
             As for :meth:`predict`.
+        confidence : bool
+            Write what :meth:`confidence` says of each part of a tree, rounded to four digits:
+            ``Confidence=0.9310`` in the column MISC of CoNLL-U. Trees of constituents become JSON,
+            an object on each line, ``{"tree": "(S ...)", "spans": [{"start": 0, "end": 2, "label":
+            "NP", "confidence": 0.931}, ...]}``.
         progress : callable, optional
             Called with the number of words parsed so far.
+        notice : callable, optional
+            Called with a sentence if the confidences that are written are sums over other trees
+            than those that are predicted: over projective ones, where the parser is of order 2.
         """
-        if not isinstance(output, (str, os.PathLike)):
-            return self._label(source, output, format, gold_tags, progress)
+        if confidence:
+            self._at(None)  # warns if it cannot be trusted
+            if notice is not None and self._summed:
+                notice(f"{os.fspath(source)}: confidences are sums over {self._summed}")
         with written_text(output) as file:
-            return self._label(source, file, format, gold_tags, progress)
-
-    # -- judging --------------------------------------------------------------------------------
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the score that :meth:`evaluate` gives for sentences with their trees."""
-        return float(self.evaluate(X if y is None else self._joined(X, y))[self._measure])
+            return self._label(source, file, format, gold_tags, confidence, progress)
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"{type(self).__name__}(learner={self.learner!r}{state})"
-
-
-def _mean_weights(class_weight: Any, labels: list[list[str]], sample_weight: Any) -> Any:
-    """Return the mean class weight of each example's labels."""
-    import numpy as np
-
-    from ..estimators.outputs import class_weights
-    from ..problem.gold import GoldOutputs
-
-    classes, numbers = np.unique([k for row in labels for k in row], return_inverse=True)
-    ptr = np.cumsum([0, *map(len, labels)])
-    gold = GoldOutputs(labels, numbers.astype(np.int64), ptr)
-    return class_weights(class_weight, classes, gold, sample_weight)

@@ -9,7 +9,7 @@ from ..exceptions import FileError, LineError
 from .files import read_bytes
 from .formats import FORMATS, check_format, guess_format, token_formats
 from .layouts import format_advice
-from .sources import check_source, named_file, paired
+from .sources import TextPart, check_source, named_file, paired
 from .tokens import NO_TEXT, is_text
 from .trees import Tree, parse_brackets
 
@@ -22,7 +22,6 @@ __all__ = [
     "Sentence",
     "has_trees",
     "placed_trees",
-    "placed_trees_of",
     "read_sentences",
     "read_tree_text",
     "read_trees",
@@ -70,7 +69,7 @@ class Sentence:
 def placed_trees(
     source: Any, format: str | None = None, *, functions: bool = False, traces: bool = False
 ) -> list[tuple[Tree, Place]]:
-    """Return the trees of a file or list, cleaned, each with where it comes from.
+    """Return the trees of a file, a list or a part, cleaned, each with where it comes from.
 
     Functional tags and traces are taken out unless they are to be kept. A tree in which no word
     is left raises an error that names the file, the line and the sentence.
@@ -80,16 +79,11 @@ def placed_trees(
     if isinstance(source, (str, os.PathLike)):
         path = named_file(source)
         found = _file_trees(path, read_bytes(path))
+    elif isinstance(source, TextPart):
+        found = _file_trees(source.name, source.text())
     else:
         found = _given(check_source(source))
     return _cleaned(found, functions, traces)
-
-
-def placed_trees_of(
-    path: str, text: bytes, *, functions: bool = False, traces: bool = False
-) -> list[tuple[Tree, Place]]:
-    """Return the trees of a file whose content has been read; as :func:`placed_trees`."""
-    return _cleaned(_file_trees(path, text), functions, traces)
 
 
 def _cleaned(

@@ -198,7 +198,8 @@ class Corpus(Sequence[Sentence]):
     def column(self, name: str | int) -> list[list[str]]:
         """Return one column of all sentences."""
         index = name if isinstance(name, int) else self.find_column(name)
-        return [list(self.core.cells(i, index)) for i in range(len(self))]
+        rows: list[list[str]] = self.core.column(index)
+        return rows
 
     def labels(self, column: int, unknown: str) -> list[list[str | None]]:
         """Return a column of labels; None where a label is unknown, ``unknown`` in the file."""
@@ -252,7 +253,7 @@ class Corpus(Sequence[Sentence]):
         types : bool
             Of labels of chunks count the types alone.
         """
-        return _core.make_lexicon(self.core, column, functions, target, unknown, types)
+        return _core.LexiconCounts(self.core, column, functions, target, unknown, types).lexicon()
 
     def subset(self, sentences: Iterable[int]) -> Corpus:
         """Return a corpus of the sentences with these numbers, as if it had been read by itself.

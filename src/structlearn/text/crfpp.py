@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from ..exceptions import FileError
 from .templates import MOST_OFFSET, Attribute, Template
 
-__all__ = ["is_crfpp", "parse_crfpp"]
+__all__ = ["is_crfpp", "parse_crfpp", "spelled_template"]
 
 _LINE = re.compile(r"^[UB][^\s]*")
 _MACRO = re.compile(r"%x\[(-?\d+),(\d+)\]")
@@ -23,14 +24,41 @@ def is_crfpp(text: str) -> bool:
     return any("%x[" in line for _, line in _lines(text))
 
 
+def spelled_template(line: str) -> Template:
+    """Return a template whose features are CRF++'s strings."""
+    if not _LINE.match(line):
+        raise ValueError(f"a CRF++ template begins with U or B, not {line[:20]!r}")
+    atoms, pieces, end = [], [], 0
+    for macro in _MACRO.finditer(line):
+        row, column = int(macro[1]), int(macro[2])
+        if abs(row) > MOST_OFFSET:
+            raise ValueError(f"an offset beyond {MOST_OFFSET}: {line!r}")
+        pieces.append(line[end : macro.start()])
+        atoms.append((Attribute("string", f"c{column + 1}"), row))
+        end = macro.end()
+    pieces.append(line[end:])
+    if any("%" in piece for piece in pieces):
+        raise ValueError(f"cannot read the macro in {line!r}: only %x[row,column]")
+    return Template(
+        tuple(atoms),
+        transition=line[0] == "B",
+        marked=True,
+        name=line,
+        spelling="crf++",
+        pieces=tuple(pieces),
+    )
+
+
 def parse_crfpp(text: str, name: str) -> list[Template]:
     """Read CRF++ templates.
 
     A bare ``B`` asks for weights of label pairs, which are always there; ``B`` with macros makes
-    features of label pairs. Beyond the ends of a sentence ``%x`` has the values ``_B-1``, ``_B+1``,
+    features of label pairs. Templates that begin alike, ``U:%x[-1,0]`` and ``U:%x[1,0]``, share
+    their features. Beyond the ends of a sentence ``%x`` has the values ``_B-1``, ``_B+1``,
     … as in CRF++.
     """
     templates = []
+    beginnings = Counter(line.partition("%")[0] for _, line in _lines(text))
     for number, line in _lines(text):
         if not _LINE.match(line):
             raise FileError(name, f"a CRF++ template begins with U or B, not {line[:20]!r}", number)
@@ -41,6 +69,10 @@ def parse_crfpp(text: str, name: str) -> list[Template]:
         if not macros:
             if not transition:
                 templates.append(Template(((Attribute("constant"), 0),), marked=True, name=line))
+            continue
+        if beginnings[line.partition("%")[0]] > 1:
+            # Without a name of its own its features may be those of another one: bags of words.
+            templates.append(spelled_template(line))
             continue
         if any(abs(int(row)) > MOST_OFFSET for row, _ in macros):
             raise FileError(name, f"an offset beyond {MOST_OFFSET}", number)

@@ -28,8 +28,8 @@ class DependencyTree(list[tuple[int, str]]):
         The tags (UPOS) that the parser read or predicted.
     probability : float, optional
         P(tree | sentence), where it was asked for.
-    probabilities : sequence of float, optional
-        P(head and relation of a word | sentence) of each word, where they were asked for.
+    confidence : sequence of float, optional
+        The probability that head and relation are right, of each word, where it was asked for.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class DependencyTree(list[tuple[int, str]]):
     words: list[str]
     tags: list[str]
     probability: float | None
-    probabilities: list[float] | None
+    confidence: list[float] | None
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class DependencyTree(list[tuple[int, str]]):
         words: Sequence[str],
         tags: Sequence[str] = (),
         probability: float | None = None,
-        probabilities: Sequence[float] | None = None,
+        confidence: Sequence[float] | None = None,
     ) -> None:
         super().__init__(arcs)
         self.words = list(words)
         self.tags = list(tags)
         self.probability = probability
-        self.probabilities = None if probabilities is None else list(probabilities)
+        self.confidence = None if confidence is None else list(confidence)
 
     @property
     def heads(self) -> list[int]:
@@ -96,8 +96,8 @@ class DependencyTree(list[tuple[int, str]]):
         while stack:
             word, before, indent = stack.pop()
             cells = [self.words[word - 1], *self.tags[word - 1 : word], self[word - 1][1]]
-            if self.probabilities is not None:
-                cells.append(f"{self.probabilities[word - 1]:.3f}")
+            if self.confidence is not None:
+                cells.append(f"{self.confidence[word - 1]:.3f}")
             lines.append(before + " ".join(cells))
             for child in reversed(below[word]):
                 last = child == below[word][-1]

@@ -11,9 +11,9 @@ from .answers import cell_fault
 from .corpus import Corpus, corpus_of, read_corpus
 from .files import read_bytes
 from .formats import check_format, sure_format, token_formats
-from .labelling import label_pieces
+from .labelling import label_pieces, piece_size
 from .layouts import format_advice
-from .sources import check_source, named_file, paired
+from .sources import TextPart, check_source, named_file, paired
 from .tokens import add_tokens, split_sentence
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -41,6 +41,8 @@ def read_treebank(source: Any, format: str | None = None) -> Corpus:
         raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
     if isinstance(source, (str, os.PathLike)):
         source = read_corpus(named_file(source), "conllu")
+    elif isinstance(source, TextPart):
+        source = corpus_of(source.name, source.text(), "conllu")
     if isinstance(source, Corpus):
         if source.format != "conllu":
             raise FileError(
@@ -166,7 +168,7 @@ def read_words(source: Any) -> Corpus:
 
 
 def label_words(
-    make_labeller: Any,
+    labeller: Any,
     written: Format,
     source: str | os.PathLike[str],
     output: Any,
@@ -178,6 +180,8 @@ def label_words(
 
     Parameters
     ----------
+    labeller : _core.ParseLabeller
+        Of files in columns.
     written : Format
         The file's.
     read : iterable of (bytes, int)
@@ -186,7 +190,8 @@ def label_words(
     lines: list[int] = []  # where each line of the column file comes from
     wrong: list[FileError] = []  # an error in the file itself, whose line is its own
 
-    def columns(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
+    def columns() -> Iterator[tuple[bytes, int]]:
+        size = piece_size(source, threads)
         for text, before in written.whole(read):
             out: list[str] = []
             # As if a line came before: a first word may begin as a byte order mark does.
@@ -209,9 +214,7 @@ def label_words(
                 yield "\n".join([*out, ""]).encode(), begin
 
     try:
-        return label_pieces(
-            None, make_labeller, source, output, "columns", threads, progress, columns
-        )
+        return label_pieces(None, labeller, source, output, "columns", threads, progress, columns())
     except FileError as error:
         if wrong or not error.line or not 0 <= error.line - 2 < len(lines):
             raise

@@ -126,10 +126,16 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def written_text(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Write a text file as :func:`replaced` does; compressed where its name ends in ``.gz``."""
-    with replaced(path) as file:
-        if not os.fspath(path).endswith(".gz"):
+def written_text(output: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
+    """Write a text file as :func:`replaced` does; compressed where its name ends in ``.gz``.
+
+    A file that is open already is written as it is.
+    """
+    if not isinstance(output, (str, os.PathLike)):
+        yield output
+        return
+    with replaced(output) as file:
+        if not os.fspath(output).endswith(".gz"):
             yield file
             return
         import gzip

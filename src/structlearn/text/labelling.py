@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from .files import pieces, written_text
-from .formats import guess_format, split_heading
+from .formats import split_heading
 from .layouts import Layout, format_advice
 from .tokens import add_tokens
 
@@ -50,14 +49,13 @@ def has_labels(model: Any, format: str, text: bytes, header: bool) -> bool:
 
 def label_pieces(
     model: Any,
-    make_labeller: Callable[[str], Any],
+    labeller: Any,
     source: str | os.PathLike[str],
-    output: str | os.PathLike[str] | IO[bytes],
-    format: str | None,
+    output: IO[bytes],
+    format: str,
     threads: int,
     progress: Callable[[int], None] | None,
-    read: Callable[[str | os.PathLike[str], int], Iterator[tuple[bytes, int]]] = pieces,
-    guess: Callable[[bytes], str] | None = None,
+    read: Iterable[tuple[bytes, int]],
     header: Sequence[str] | None = None,
     separator: str | None = None,
 ) -> int:
@@ -67,31 +65,19 @@ def label_pieces(
     ----------
     model : TaggerModel or SegmentModel or None
         Whose format the file has; None: any.
-    make_labeller : callable
-        Makes the native labeller for files of a format.
-    output : path or binary file
-        A path is replaced only when the new file is complete.
-    format : {"columns", "conllu"} or None
-        None: by the file's name, else by its content.
+    labeller : _core.Labeller or _core.ParseLabeller
+        Of files of this format.
+    format : {"columns", "conllu"}
     progress : callable or None
         Called with the number of tokens labelled so far; a :class:`~structlearn.meter.Meter` is
         told the share of the file too.
-    read : callable
-        Yields pieces of a file with the lines before each, given its name and their size.
-    guess : callable, optional
-        Returns the format of the file, given its first piece.
+    read : iterable of (bytes, int)
+        Pieces of the file, with the number of lines before each.
     header : sequence of str, optional
         The first line of a column file names its columns; these are the names of what is added.
     separator : str, optional
         What stands between these names.
     """
-    if isinstance(output, (str, os.PathLike)):
-        with written_text(output) as file:
-            return label_pieces(
-                model, make_labeller, source, file, format, threads, progress, read, guess, header,
-                separator,
-            )  # fmt: skip
-    labeller: Any = None
     size, n_read = _size_of(source), 0
 
     def write(labelled: bytes | None) -> None:
@@ -100,25 +86,22 @@ def label_pieces(
             _tell(progress, labeller.n_tokens, n_read, size)
 
     try:
-        for text, line in read(source, piece_size(source, threads)):
+        for number, (text, line) in enumerate(read):
             n_read += len(text)
-            if labeller is None:
-                chosen = guess(text) if guess else format or guess_format(source, text)
-                labeller = make_labeller(chosen)
-                if chosen == "columns":
-                    heading, text = split_heading(text, header is not None)
-                    line += heading.count(b"\n")
-                    output.write(_headed(heading, header or (), model, separator))
+            if number == 0 and format == "columns":
+                heading, text = split_heading(text, header is not None)
+                line += heading.count(b"\n")
+                output.write(_headed(heading, header or (), model, separator))
             if threads == 1:
                 write(labeller.label(text, line, 1))
                 continue
             # While pieces are labelled, those before are written and the next one is read.
             write(labeller.start(text, line, threads))
-        while labeller is not None and (labelled := labeller.finish()) is not None:
+        while (labelled := labeller.finish()) is not None:
             write(labelled)
     except LineError as error:
         raise error.in_file(os.fspath(source), format_advice(model)) from None
-    if labeller is None or labeller.n_tokens == 0:
+    if labeller.n_tokens == 0:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)
 

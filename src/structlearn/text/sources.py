@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..exceptions import FileError
 from .corpus import Corpus, corpus_of
@@ -17,21 +17,44 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LABELLED",
+    "TextPart",
     "check_source",
     "named_file",
     "not_empty",
     "paired",
     "read_labelled",
     "read_source",
-    "with_empty",
     "with_labels",
+    "without_empty",
 ]
 
 
+class TextPart:
+    """A part of a corpus that is in files.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    format : str or None
+        That of the file: a part of it may not show.
+    """
+
+    name: str
+    format: str | None
+
+    def text(self) -> bytes:
+        """Return the text."""
+        raise NotImplementedError
+
+
 def read_source(source: Any, format: str | None = None) -> Corpus:
-    """Return the corpus that a path, a corpus or a list of sentences stands for."""
+    """Return the corpus that a path, a corpus, a list or a part stands for."""
     if isinstance(source, Corpus):
         return source
+    if isinstance(source, TextPart):
+        chosen = format or source.format
+        return corpus_of(source.name, source.text(), chosen, advice=f"{LABELLED}.")
     if isinstance(source, (str, os.PathLike)):
         return read_labelled(named_file(source), format)
     return Corpus.from_sentences(check_source(source))
@@ -61,20 +84,16 @@ def named_file(source: str | os.PathLike[str]) -> str:
     return name
 
 
-def with_empty(source: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]) -> Any:
-    """Return the answers for all sentences; for those of a list that have no tokens ``empty()``."""
+def without_empty(source: Any) -> tuple[Any, list[int]]:
+    """Return sentences without those of a list that have no tokens, and the places of these."""
     if hasattr(source, "__next__") or hasattr(source, "tolist"):  # an iterator, an array
         source = list(source)
     if not isinstance(source, (list, tuple)):
-        return answer(source)
+        return source, []
     gaps = [i for i, sentence in enumerate(source) if _has_no_tokens(sentence)]
-    if not gaps:
-        return answer(source)
     left_out = set(gaps)
-    found = answer([sentence for i, sentence in enumerate(source) if i not in left_out])
-    for i in gaps:
-        found.insert(i, empty())
-    return found
+    rest = [one for i, one in enumerate(source) if i not in left_out] if gaps else source
+    return rest, gaps
 
 
 def _has_no_tokens(sentence: Any) -> bool:

@@ -54,7 +54,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
 from ..exceptions import FileError, MissingFunctionError
-from .corpus import Corpus, find_column
+from .corpus import find_column
 from .files import read_bytes
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -78,6 +78,10 @@ FUNCTIONS = {
     "seen": "types",
     "emission": "",
     "sentence": "text",
+    # Of Wapiti's patterns.
+    "uncapped": "",
+    "tested": "text",
+    "matched": "text",
 }
 MOST_LENGTH = 100
 MOST_OFFSET = 1000
@@ -91,6 +95,10 @@ PLACES = {
     "after": ("end", 1),
 }
 _COUNTED_FROM = ("begin", "inside", "whole", "end", "length")
+#: From the first token of a sentence, and from behind its last one: in Wapiti's patterns.
+_OF_SENTENCES = ("", "start", "stop")
+#: How features of other tools' templates are spelled.
+_SPELLINGS = ("", "crf++", "wapiti")
 
 
 class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", ()))):
@@ -134,7 +142,11 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
 
 
 class Template(
-    namedtuple("Template", "atoms transition marked name places", defaults=(False, False, "", ()))
+    namedtuple(
+        "Template",
+        "atoms transition marked name places spelling pieces",
+        defaults=(False, False, "", (), "", ()),
+    )
 ):
     """Attributes at offsets, joined.
 
@@ -148,7 +160,13 @@ class Template(
     name : str
         What features of the template are called; by default its text.
     places : tuple of {"begin", "inside", "whole", "end", "length"}
-        Of segments: where the offset of each attribute is counted from.
+        Of segments: where the offset of each attribute is counted from. Of spelled features: "" or
+        "start" or "stop", the first token of the sentence or the place behind its last one.
+    spelling : {"", "crf++", "wapiti"}
+        Features are strings of ``pieces`` and values, which other tools read and write. Templates
+        that spell the same string share its weights.
+    pieces : tuple of str
+        What stands before, between and after the values.
     """
 
     __slots__ = ()
@@ -157,9 +175,13 @@ class Template(
     marked: bool
     name: str
     places: tuple[str, ...]
+    spelling: str
+    pieces: tuple[str, ...]
 
     def text(self) -> str:
         """Return the line that stands for the template."""
+        if self.spelling:
+            return self.name
         if self.places:
             return " ".join(
                 place if place == "length" else f"{place}({attribute.text(offset)})"
@@ -208,10 +230,13 @@ class FeatureTemplates:
         folder: str = "",
         functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> FeatureTemplates:
-        """Read templates, ours or CRF++'s; files they name are looked for in ``folder``."""
+        """Read templates, ours, CRF++'s or Wapiti's; files that ours name are in ``folder``."""
         from .crfpp import is_crfpp, parse_crfpp
         from .grammar import has_places, parse_line
+        from .wapiti import is_wapiti, parse_wapiti
 
+        if is_wapiti(text):
+            return cls(parse_wapiti(text, name), functions=functions)
         if is_crfpp(text):
             return cls(parse_crfpp(text, name), functions=functions)
         templates: list[Template] = []
@@ -268,7 +293,7 @@ class FeatureTemplates:
     @property
     def of_segments(self) -> bool:
         """Whether they are about segments, not about tokens."""
-        return any(t.places for t in self.templates)
+        return any(t.places and not t.spelling for t in self.templates)
 
     def columns(self) -> list[str]:
         """Return the names of the columns that the templates read, in order of appearance."""
@@ -279,7 +304,7 @@ class FeatureTemplates:
         """Return the native form, for files of a format and number of columns."""
         numbers: dict[Attribute, int] = {}
         specs: list[dict[str, Any]] = []
-        lines: list[tuple[str, list[tuple[int, int, str]], bool, bool]] = []
+        lines: list[tuple[Any, ...]] = []
         for template in self.templates:
             atoms = []
             for (attribute, offset), place in _placed(template):
@@ -287,9 +312,9 @@ class FeatureTemplates:
                     numbers[attribute] = len(specs)
                     specs.append(self._specification(attribute, format, n_columns))
                 atoms.append((numbers[attribute], offset, place))
-            lines.append(
-                (template.name or template.text(), atoms, template.marked, template.transition)
-            )
+            name = template.name or template.text()
+            kind = (template.marked, template.transition, template.spelling, template.pieces)
+            lines.append((name, atoms, *kind))
         return _core.FeatureSet(specs, lines)
 
     def _specification(self, attribute: Attribute, format: str, n_columns: int) -> dict[str, Any]:
@@ -319,7 +344,7 @@ class FeatureTemplates:
             spec["functions"] = [self._function(*f) for f in attribute.functions]
         return spec
 
-    def learn_lexica(self, corpus: Corpus, target: int, unknown: str) -> None:
+    def learn_lexica(self, corpus: Any, target: int, unknown: str) -> None:
         """Count the labels of words, for the templates that ask for them."""
         for template in self.templates:
             for attribute, _ in template.atoms:
@@ -341,6 +366,8 @@ class FeatureTemplates:
             return lambda s: "1" if search(s) else None
         if name == "call":
             return self._given(argument)
+        if name in ("tested", "matched"):
+            return (name, argument)
         return (name, int(argument or 0))
 
     def _given(self, name: str) -> Callable[..., Any]:
@@ -357,6 +384,7 @@ class FeatureTemplates:
             [
                 [[*a, offset, place][: 5 if place else 4] for (a, offset), place in _placed(t)],
                 *t[1:4],
+                *([t.spelling, t.pieces] if t.spelling else []),
             ]
             for t in self.templates
         ]
@@ -365,15 +393,19 @@ class FeatureTemplates:
     def from_json(cls, data: Any) -> FeatureTemplates:
         """Read what :meth:`to_json` gave; the resources have to be put in by whoever has them."""
         templates = []
-        for atoms, transition, marked, name in data:
+        for atoms, transition, marked, name, *spelled in data:
             read, places = [], []
+            spelling, pieces = spelled or ("", ())
+            if spelling not in _SPELLINGS or not all(isinstance(p, str) for p in pieces):
+                raise ValueError(f"an invalid template: spelled as {spelling!r}")
             if len(atoms) > MOST_LENGTH:
                 raise ValueError(f"a template of {len(atoms)} attributes")
             for kind, column, functions, offset, *at in atoms:
                 (place,) = at or ("",)
                 steps = tuple((function, argument) for function, argument in functions)
                 _check_attribute(kind, column, steps, offset)
-                if place and (place not in _COUNTED_FROM or (place == "whole" and offset)):
+                known = _OF_SENTENCES if spelling else ("", *_COUNTED_FROM)
+                if place not in known or (place == "whole" and offset):
                     raise ValueError(f"an invalid template: {place} {column}")
                 read.append((Attribute(kind, column, steps), offset))
                 places.append(place)
@@ -384,6 +416,8 @@ class FeatureTemplates:
                     bool(marked),
                     str(name),
                     tuple(places) if any(places) else (),
+                    spelling,
+                    tuple(pieces),
                 )
             )
         return cls(templates)
@@ -393,11 +427,10 @@ class FeatureTemplates:
         return FeatureTemplates(self.templates, self.phrases, self.vectors, self.functions)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A parameter, without what was learned for it: that is the model's, and pickled there.
         vectors = {
             name: (words, bytes(v), width) for name, (words, v, width) in self.vectors.items()
         }
-        return {**vars(self), "vectors": vectors, "lexica": {}, "emission": None}
+        return {**vars(self), "vectors": vectors, "emission": None}  # the model's own
 
     def __len__(self) -> int:
         return len(self.templates)

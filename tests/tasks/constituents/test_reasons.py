@@ -5,9 +5,9 @@ import pytest
 from structlearn import _core
 from structlearn.datasets import make_treebank
 from structlearn.tasks import ConstituencyParser
-from structlearn.tasks.constituents.inspection import inspect_parser
 from structlearn.tasks.constituents.model import spans_of
 from structlearn.tasks.constituents.naming import SpanNames
+from structlearn.tasks.inspection import inspect_task
 
 BANK = make_treebank(120, random_state=0)
 TREES = [s.brackets for s in BANK]
@@ -80,9 +80,9 @@ def test_contributions_add_up_to_the_margin(parser, learner):
 def test_inspection_of_a_sentence_shows_what_decided(parser):
     given = [list(zip(*TAGGED[100], strict=True))]
     ((row,),) = parser.explain(given)
-    text = inspect_parser(parser, 3, given)
+    text = inspect_task(parser, 3, given)
     assert text.startswith(str(row["label"]))  # the tree, not the whole model
     assert f"not {row['runner_up']}: ahead by {row['margin']:.3f}" in text
     for name, value in row["contributions"][:3]:
         assert f"{value:>+10.3f}  {name}" in text
-    assert "What decided" in inspect_parser(parser, 3, given, page=True)
+    assert "What decided" in inspect_task(parser, 3, given, page=True)

@@ -12,7 +12,7 @@ from structlearn.fitting.learner_registry import LearningParameters
 from structlearn.fitting.learning import learn
 from structlearn.problem.parts import PartVector
 from structlearn.tasks import ConstituencyParser
-from structlearn.tasks.constituents.fitting import TreeProblem
+from structlearn.tasks.constituents.fitting import SplitTrees, TreeFitting
 from structlearn.text.trees import Tree, parse_brackets
 
 TREES = [s.brackets for s in make_treebank(40, random_state=0)]
@@ -20,9 +20,11 @@ WORDS = ["it", "sees", "the"]
 TAGS = ["N", "V", "D"]
 
 
-def _problem(brackets, **options):
-    trees = [parse_brackets(text)[0] for text in brackets]
-    return TreeProblem(trees, [tree.tags for tree in trees], **options)
+def _problem(trees, loss_weight=None, **options):
+    """The problem that a parser would learn from."""
+    parser = ConstituencyParser("crf", gold_tags=True, **{"min_count": 1, **options})
+    treebank = SplitTrees.read(trees, None).weighted(loss_weight)
+    return TreeFitting(parser, treebank).problem()
 
 
 def _all_trees(i, j, labels):
@@ -44,7 +46,7 @@ def _all_trees(i, j, labels):
 def listed(request):
     """Return a problem with every tree of a sentence as an example, and the trees."""
     trees = _all_trees(0, request.param, ["S", "NP"])
-    problem = TreeProblem(trees, [tree.tags for tree in trees], min_count=3)
+    problem = _problem(trees, min_count=3)
     assert problem.labels == [(), ("NP",), ("S",)]
     return problem, trees
 
@@ -125,7 +127,7 @@ def test_losses_agree_with_the_list(listed):
 def weighted():
     """Return all trees of two words, a few of which have weight, with their features and costs."""
     trees = _all_trees(0, 2, ["S", "NP"])
-    problem = TreeProblem(trees, [tree.tags for tree in trees], min_count=1)
+    problem = _problem(trees)
     weight = np.zeros(len(trees))
     weight[[3, 8, 11, 14]] = 2.0, 1.0, 1.0, 0.5
     psi = np.array([_features(problem, i) for i in range(len(trees))])
@@ -189,7 +191,7 @@ def test_a_weight_of_two_is_as_being_there_twice(weighted, learner):
 
 def test_dual_ascent_by_sites_is_refused(weighted):
     trees, weight, _, _ = weighted
-    problem = TreeProblem(trees, [tree.tags for tree in trees], loss_weight=weight)
+    problem = _problem(trees, weight)
     settings = {"margin": 0.0, "temperature": 1.0, "C": 0.1, "tol": 1e-5, "random_state": 0}
     # It says so, and "auto" takes another.
     with pytest.raises(CapabilityError, match="solver='lbfgs'"):
@@ -217,7 +219,7 @@ def test_parameters_reach_the_learner():
 def test_sample_weights_of_sentences_that_are_too_long_go_with_them():
     short = [i for i, text in enumerate(TREES) if len(parse_brackets(text)[0].words) <= 12]
     weight = np.arange(1.0, len(TREES) + 1)
-    problem = _problem(TREES, max_length=12, loss_weight=weight)
+    problem = _problem(TREES, max_words=12, loss_weight=weight)
     assert problem.n_examples == len(short) < len(TREES)
     assert problem.sample_weight.tolist() == weight[short].tolist()
     with pytest.raises(ValueError, match="sample_weight has shape"):

@@ -172,7 +172,7 @@ def test_no_query_needs_numpy(learner, tmp_path):
         "import sys, warnings; sys.modules['numpy'] = None; warnings.simplefilter('ignore')\n"
         "from structlearn.tasks import ConstituencyParser\n"
         "parser, X = ConstituencyParser.load(sys.argv[1]), [['the', 'cat', 'sleeps'], ['fish']]\n"
-        "trees = parser.predict(X, probabilities=True)\n"
+        "trees = parser.predict(X, confidence=True)\n"
         "print(*trees, parser.predict_kbest(X, 2), parser.sample(X, 2, random_state=0),\n"
         "      parser.predict_marginals(X), parser.entropy(X), parser.predict_proba(X, trees),\n"
         "      parser.log_loss(X, trees), parser.confidence(X), parser.explain(X),\n"

@@ -8,7 +8,6 @@ import pytest
 
 from structlearn.datasets import make_treebank
 from structlearn.tasks import DependencyParser
-from structlearn.tasks.dependencies.inspection import explain
 from structlearn.tasks.dependencies.naming import ArcNames, arc_names
 from structlearn.text.dependency_treebank import as_conllu
 
@@ -61,16 +60,14 @@ def test_a_weight_follows_from_the_value_that_is_shown(parser):
 
 
 def test_all_parts_of_names_have_values(parser):
-    decisions = explain(parser.model_, parser._inputs(as_conllu(ROWS[:10])))
+    decisions = parser.explain(ROWS[:10])
     assert len(decisions) == 10
-    for arcs in decisions:
-        for arc in arcs:
-            for name, _ in arc["reasons"]:
-                plain = re.sub(r", (head (before|after) it|\d( or more)? from the end)", "", name)
-                plain = plain.replace("no verb, punctuation", "nothing")
-                parts = plain.removeprefix("runner-up: ").removeprefix("relation: ").split(", ")
-                assert all(" = " in part for part in parts), name
-    names = {n for arc in decisions[0] for n, _ in arc["reasons"]}
+    names = {name for arcs in decisions for arc in arcs for name, _ in arc["contributions"]}
+    for name in names:
+        plain = re.sub(r", (head (before|after) it|\d( or more)? from the end)", "", name)
+        plain = plain.replace("no verb, punctuation", "nothing")
+        plain = re.sub("^(at '.*?': )?(runner-up: )?(relation: )?", "", plain)
+        assert all(" = " in part for part in plain.split(", ")), name
     assert any(name.startswith("distance = ") for name in names)
 
 

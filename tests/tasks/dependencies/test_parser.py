@@ -16,7 +16,7 @@ from structlearn.exceptions import FileError, InexactInferenceWarning
 from structlearn.fitting.learner_registry import LEARNERS
 from structlearn.structures.trees.heads import is_projective
 from structlearn.tasks import DependencyParser, Tagger
-from structlearn.tasks.dependencies.inspection import inspect_parser
+from structlearn.tasks.inspection import inspect_task
 from structlearn.text import read_corpus
 
 
@@ -133,7 +133,7 @@ def test_seeds_are_averaged_and_the_best_pass_is_kept() -> None:
     assert {r["run"] for r in records} == {1, 2}
     assert all(0 <= r["dev_las"] <= 1 for r in records)
     assert parser.model_.training["n_models"] == 2
-    shown = [line for line in inspect_parser(parser).splitlines() if "dev LAS" in line]
+    shown = [line for line in inspect_task(parser).splitlines() if "dev LAS" in line]
     assert len(shown) == len(records)
     assert shown[0] == f"run 1, pass 1 dev LAS {100 * records[0]['dev_las']:.2f}"
 
@@ -166,7 +166,7 @@ def test_file_to_file(fitted: DependencyParser, tmp_path, capsysbinary) -> None:
     ]
     assert found == fitted.predict(TEST) == DependencyParser.load(model).predict(TEST)
 
-    assert run(["evaluate", str(model), str(gold), "--json", "--confidence"]) == 0
+    assert run(["evaluate", str(model), str(gold), "--json", "--intervals"]) == 0
     scores = json.loads(capsysbinary.readouterr().out)
     assert scores["las"] == _las(fitted)
     low, high = scores["intervals"]["las"]
@@ -284,13 +284,18 @@ def test_inspection_says_what_decided(fitted: DependencyParser, tmp_path, capsys
 
 
 def test_reasons_add_up_to_the_scores(fitted: DependencyParser) -> None:
-    from structlearn.tasks.dependencies.inspection import explain
     from structlearn.text.dependency_treebank import as_conllu
 
-    for arcs in explain(fitted.model_, fitted._inputs(as_conllu(TEST[:5]))):
-        for word in arcs:
-            difference = word["score"] - word.get("rival_score", 0.0)
-            assert sum(w for _, w in word["reasons"]) == pytest.approx(difference, abs=1e-4)
+    model, inputs = fitted.model_, fitted._inputs(as_conllu(TEST[:5]))
+    solved = inputs.solve()
+    for s, (output, score) in enumerate(zip(solved.outputs, solved.values, strict=True)):
+        n = len(output) // 2
+        given = (inputs.source.corpus.core, inputs.source.tags, model.lemmas, s, list(output[:n]))
+        reasons = model.core.reasons(*given, list(output[n:]))
+        pairs = [pair for kind in model.core.pairs(*given) for pair in kind]
+        total = sum(w for row in reasons for _, w in row) + sum(w for *_, w in pairs)
+        assert total == pytest.approx(score, abs=1e-3)
+        assert bool(pairs) == (model.order == 2)
 
 
 def test_drawing(fitted: DependencyParser) -> None:

@@ -9,7 +9,7 @@ from structlearn.cli import run
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
 from structlearn.tasks import DependencyParser
-from structlearn.tasks.dependencies.inspection import inspect_parser
+from structlearn.tasks.inspection import inspect_task
 from structlearn.text import read_corpus
 
 BANK = make_treebank(60, random_state=0)
@@ -201,7 +201,7 @@ def test_inspection(models, tmp_path, capsys):
     assert "word tag" in out or "word form" in out or "word upos" in out
     assert max(map(len, out.splitlines())) <= 120
     assert run([*command, "--label", "nope"]) == 1
-    assert "no relation 'nope'" in capsys.readouterr().err
+    assert "no label 'nope'" in capsys.readouterr().err
     assert run([*command, "--input", str(path), "--html", str(page)]) == 0
     assert page.read_text().count("<svg") == 20
     assert "20 of 60 sentences are shown" in page.read_text()
@@ -244,4 +244,4 @@ def test_what_predict_reads_is_explained_and_drawn(models, tmp_path, name):
     assert parser.predict(path) == parser.predict(sentences)
     assert parser.explain(path) == parser.explain(sentences)
     assert parser.draw(path, 1)._repr_svg_() == parser.draw(sentences, 1)._repr_svg_()
-    assert inspect_parser(parser, sentences=path) == inspect_parser(parser, sentences=sentences)
+    assert inspect_task(parser, X=path) == inspect_task(parser, X=sentences)

@@ -1,5 +1,6 @@
 """Learners of a dependency parser: threads at order 2, weights, parameters, tags."""
 
+import itertools
 import warnings
 from collections import Counter
 
@@ -8,10 +9,13 @@ import pytest
 
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import CapabilityError, ConvergenceWarning
-from structlearn.fitting.jackknife import jackknife, jackknifed_tags
+from structlearn.fitting.jackknife import jackknifed
 from structlearn.fitting.learner_registry import LEARNERS
+from structlearn.fitting.parts import LocalParts
+from structlearn.fitting.split_corpus import SplitCorpus, joined
 from structlearn.tasks import DependencyParser
 from structlearn.tasks.dependencies.tags import make_tagger, predicted_tags
+from structlearn.text import Corpus
 from structlearn.text.dependency_treebank import read_treebank
 
 TREES = [
@@ -123,29 +127,49 @@ def test_crossing_arcs_have_no_projective_sum():
     assert np.isfinite(weights(both)).all()
 
 
-def test_jackknife():
+@pytest.mark.parametrize("cuts", [[0, 7], [0, 1, 7], [0, 3, 4, 7], [0, 2, 5, 6, 7]])
+def test_folds_are_those_of_the_corpus_whatever_its_parts_are(cuts):
+    words = [[f"w{i}"] for i in range(7)]
+    items = [Corpus.from_sentences(words[a:b]) for a, b in itertools.pairwise(cuts)]
     seen = []
 
     def learn(rest):
-        seen.append(list(rest))
-        return set(rest)
+        seen.append([row[0] for row in joined(rest.parts.each(Corpus.column, 0))])
+        return set(seen[-1])
 
-    def predict(model, held_out):
-        assert not model & set(held_out)
-        return [(i, len(model)) for i in held_out]
+    def predict(model, corpus):
+        found = [row[0] for row in corpus.column(0)]
+        assert not model & set(found)
+        return [(word, len(model)) for word in found]
 
-    assert jackknife(7, 3, learn, predict) == [
-        (0, 5), (1, 5), (2, 5), (3, 5), (4, 4), (5, 4), (6, 4),
-    ]  # fmt: skip
-    assert sorted(i for rest in seen for i in rest) == sorted([*range(7)] * 2)
-    assert jackknife(1, 5, lambda rest: list(rest), lambda m, held: [m, list(held)]) == [[0], [0]]
-    assert len(jackknife(3, 10, learn, predict)) == 3
+    def jackknife(items, folds, learn=learn, predict=predict):
+        parts = LocalParts(items, sources=items)
+        made = jackknifed(parts, _itself, folds, learn, predict)
+        return joined(found for _, found in made.each(_itself))
+
+    found = jackknife(items, 3)
+    assert [word for word, _ in found] == [f"w{i}" for i in range(7)]
+    assert [n for _, n in found] == [5, 5, 5, 5, 4, 4, 4]
+    assert sorted(w for rest in seen for w in rest) == sorted([f"w{i}" for i in range(7)] * 2)
+    assert len(jackknife(items, 10)) == 7
+    one = [Corpus.from_sentences(words[:1])]
+    assert jackknife(one, 5, lambda rest: len(rest), lambda m, held: [(m, len(held))]) == [(1, 1)]
+
+
+def _itself(item):
+    return item
 
 
 def test_tags_come_from_taggers_that_have_not_seen_them():
-    corpus = read_treebank(TREES)
-    cells, names = jackknifed_tags(corpus, 4, lambda part: make_tagger(part, "upos", 1, 0, 1))
-    tags = [names[k] for k in cells]
+    corpus = SplitCorpus.of(read_treebank(TREES))
+
+    def learn(part):
+        return make_tagger(part, "upos", 1, 0, 1)
+
+    def predict(model, part):
+        return [tag for row in model.label_corpus(part) for tag in row]
+
+    ((_, tags),) = jackknifed(corpus.parts, _itself, 4, learn, predict).each(_itself)
     held_out = range(20, 40)
     rest = [tree for i, tree in enumerate(TREES) if i not in held_out]
     tagger = make_tagger(read_treebank(rest), "upos", 1, 0, n_models=1)

@@ -68,7 +68,7 @@ def test_inspection(place, tmp_path, capfd):
     assert "prefers-color-scheme: dark" in html
     assert "http" not in html
     assert run(["inspect", str(place / "m"), "--label", "9"]) == 1
-    assert "unknown class '9'" in capfd.readouterr().err
+    assert "no label '9'" in capfd.readouterr().err
 
 
 def test_no_good_file_is_lost(place, tmp_path, capfd):

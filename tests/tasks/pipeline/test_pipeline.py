@@ -351,7 +351,7 @@ def test_a_checkpoint_keeps_finished_stages(tmp_path):
     bank = treebank(60)
     one = make(checkpoint=tmp_path / "stages").fit(bank)
     names = sorted(path.name for path in (tmp_path / "stages").iterdir())
-    assert {"tokeniser.model", "upos.model", "tagged.conllu", "parser.model"} <= set(names)
+    assert {"tokeniser.model", "upos.model", "tags", "parser.model"} <= set(names)
     (tmp_path / "stages" / "lemmas.model").unlink()
     two = make(checkpoint=tmp_path / "stages").fit(bank)
     assert two(TEXT).to_conllu() == one(TEXT).to_conllu() == make().fit(bank)(TEXT).to_conllu()

@@ -96,7 +96,8 @@ def test_errors(folder, tmp_path):
 
 def test_inspect(folder, tmp_path):
     shown = run("inspect", folder / "m").stdout
-    assert shown.startswith("learner      perceptron, segments of up to")
+    assert shown.startswith("learner      perceptron\n")
+    assert "scores       segments of up to" in shown
     assert "parameters   average True, max_iter 4 (estimator's default: 10), shuffle True" in shown
     assert "transitions: from the row's label to the column's" in shown
     assert run("inspect", folder / "m", "--html", tmp_path / "page").stdout == ""

@@ -36,7 +36,7 @@ def test_scores_and_outputs(tagger):
     assert result["tokens"] == sum(map(len, TEST))
     assert tagger.score(TEST) == result["f1"]
     assert "FB1" in tagger.report(TEST)
-    assert "chunk_f1" in tagger.report(TEST, confidence=True)
+    assert "chunk_f1" in tagger.report(TEST, intervals=True)
     words = [[token[:2] for token in s] for s in TEST]
     labels = tagger.predict(words)  # the column of labels may be missing
     assert labels == tagger.predict(TEST)

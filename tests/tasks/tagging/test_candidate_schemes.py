@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from structlearn import _core, load
 from structlearn.cli import run
 from structlearn.exceptions import InfeasibleError
+from structlearn.fitting import parts
 from structlearn.metrics import legal_transitions
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.candidates import CandidateProblem
+from structlearn.tasks.tagging.candidates import CandidateProblem, CandidateWeights, Chosen
 from structlearn.tasks.tagging.first_pass import FirstPass, forbidden_bits
-from structlearn.tasks.tagging.problem import TokenProblem, seen_labels
+from structlearn.tasks.tagging.problem import TokenProblem
 from structlearn.tasks.tagging.token_fitting import TokenFitting
+from structlearn.tasks.tagging.weights import TokenWeights, seen_labels
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates
@@ -67,24 +69,22 @@ def tagger(request) -> Tagger:
 def problems(scheme, text, width, order=1):
     """Return a problem over candidates and the one over all labels, of the same tokens."""
     made = Tagger(templates(text), scheme=scheme, order=order, n_models=1, candidates=0)
-    run = TokenFitting(made._plain(), read_source(entities(25, 3, 3), None))
-    every = run.problem()
-    rows = _core.TokenRows()
-    vocabulary = run.new_vocabulary()
-    vocabulary.add(_core.Extractor(run.features, run.corpus.core, True), run.corpus.core, rows)
-    vocabulary.freeze(0, 0, rows)
-    arrays, seen = rows.arrays(), seen_labels(vocabulary)
-    bits = forbidden_bits(run.forbid(), run.labels)
-    first = FirstPass(TokenProblem(vocabulary, arrays, 0, {}, observed=seen), bits, 0, 1)
-    pairs = arrays if vocabulary.pair_size else None
-    width = min(width, len(run.labels))
-    found = CandidateProblem(first, seen, order, width, pairs)
-    return found, every, first.best(width).astype(int)
+    corpus = read_source(entities(25, 3, 3), None)
+    run = TokenFitting(made._plain(), corpus)
+    every, arrays = run.problem(), run.inventory.rows(corpus)
+    seen, bits = seen_labels(run.inventory.vocabulary), forbidden_bits(run.forbid(), run.labels)
+    alone, width = TokenWeights(run.inventory, 0, {}, seen), min(width, len(run.labels))
+    tokens = TokenProblem(alone, arrays)
+    first = FirstPass(tokens, alone, bits, 0, 1)
+    weights = CandidateWeights(run.inventory, first, seen, order, width)
+    chosen = Chosen(tokens, first.best(tokens, width), arrays)
+    weights.find_windows(parts.alone(chosen))
+    return CandidateProblem(chosen, weights), every, chosen.candidates.astype(int)
 
 
 def weights_for_both(found, every):
     """Return random weights over candidates and the same over all labels, 0 where none is."""
-    n, blocks = found.n_labels, every.layout.present()
+    n, blocks = found.weights.n_labels, every.layout.present()
     w = np.random.default_rng(0).normal(size=found.n_weights)
     at = 0
 
@@ -94,20 +94,20 @@ def weights_for_both(found, every):
         return w[at - count : at]
 
     dense = {name: np.zeros((*b.outcomes, b.n_features)) for name, b in blocks.items()}
-    row_ptr, column = found._row_ptr, found._column
+    row_ptr, column = found.weights.observed.row_ptr, found.weights.observed.column
     rows = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
     dense["label"][column, rows] = take(len(column))
     for name in ("start", "end"):
         dense[name][:, 0] = take(n)
-    for m, (history, row_ptr, column) in enumerate(found._windows, 1):
-        name = "transition" if m == found.order else f"transition{m}"
+    for m, (history, row_ptr, column) in enumerate(found.weights.windows, 1):
+        name = "transition" if m == found.weights.order else f"transition{m}"
         code = np.repeat(history.astype(np.int64), np.diff(row_ptr)) * n + column
         values = take(len(column))
-        if found._pairs:  # all labels have weights for the pairs that were seen alone
+        if found.weights.pairs:  # all labels have weights for the pairs that were seen alone
             values[:] = 0.0
         dense[name].reshape(-1, blocks[name].n_features)[code, -1] = values
-    if found._pairs:
-        row_ptr, column = found._pairs[3:]
+    if found.weights.pairs:
+        row_ptr, column = found.weights.pairs
         rows = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
         dense["transition"].reshape(n * n, -1)[column, rows] = take(len(column))
     assert at == len(w)
@@ -129,7 +129,7 @@ def test_the_operator_is_the_transpose_of_the_scores(scheme, text):
 def test_all_labels_as_candidates_are_all_labels(scheme, text, order):
     """Scores, values and best paths, with weights for all that both problems have."""
     found, every, candidates = problems(scheme, text, 100, order)
-    assert candidates.shape[1] == found.n_labels
+    assert candidates.shape[1] == found.weights.n_labels
     w, u = weights_for_both(found, every)
     for i in range(found.n_examples):
         for margin, temperature in itertools.product((0.0, 1.0), (0.0, 1.0)):

@@ -70,17 +70,18 @@ def test_the_operator_is_the_transpose_of_the_scores(order, fill):
 def test_scores_are_those_of_all_labels_at_the_candidates(order):
     """The same weights over all labels, where what has no weight here has weight 0."""
     found, every = problem(4, order), problem(0, order)
-    n, w = found.n_labels, np.random.default_rng(0).normal(size=found.n_weights)
+    n, w = found.weights.n_labels, np.random.default_rng(0).normal(size=found.n_weights)
     blocks = every.layout.present()
     dense = {name: np.zeros((*b.outcomes, b.n_features)) for name, b in blocks.items()}
-    rows = np.repeat(np.arange(len(found._row_ptr) - 1), np.diff(found._row_ptr))
-    dense["label"][found._column, rows] = w[: len(rows)]
+    row_ptr = found.weights.observed.row_ptr
+    rows = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
+    dense["label"][found.weights.observed.column, rows] = w[: len(rows)]
     at = len(rows)
     for name in ("start", "end"):
         dense[name] = w[at : at + n]
         at += n
     names = ["transition"] if order == 1 else ["transition1", "transition"]
-    for name, (history, row_ptr, column) in zip(names, found._windows, strict=True):
+    for name, (history, row_ptr, column) in zip(names, found.weights.windows, strict=True):
         table = np.zeros(n ** len(blocks[name].outcomes))
         code = np.repeat(history.astype(np.int64), np.diff(row_ptr)) * n + column
         table[code] = w[at : at + len(column)]
@@ -160,11 +161,9 @@ def test_pairs_seen_with_many_labels(min_count):
     templates = FeatureTemplates.parse("word[0]\nword[-1]")
     made = Tagger(features=templates, min_count=min_count, all_possible_states=False)
     run = TokenFitting(made._plain(), corpus)
-    rows = _core.TokenRows()
-    vocabulary = run.new_vocabulary()
-    vocabulary.add(_core.Extractor(run.features, corpus.core, True), corpus.core, rows)
-    vocabulary.freeze(min_count, 0, rows)
-    arrays = rows.arrays()
+    inventory = run.inventory
+    inventory.freeze(inventory.count(corpus, _core.TokenRows()), min_count, 0)
+    arrays, vocabulary = inventory.rows(corpus), inventory.vocabulary
     seen = [set() for _ in range(vocabulary.size)]
     for t, label in enumerate(arrays["label"]):
         for f in arrays["feature"][arrays["begin"][t] : arrays["begin"][t + 1]]:

@@ -9,7 +9,7 @@ import pytest
 from structlearn.estimators import HMM
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.inspection import inspect_tagger, summarise
+from structlearn.tasks.inspection import inspect_task, task_facts
 from structlearn.text import FeatureTemplates
 from structlearn.text.phrases import Phrases
 from tests.tasks.tagging.tagger_data import (
@@ -36,12 +36,20 @@ def tagger():
     return Tagger(templates(), max_iter=3).fit(tagged(60))
 
 
+def heaviest(tagger, n):
+    """(name, weight) of the heaviest features, by label."""
+    found = {}
+    for row in tagger.top_features(n=n):
+        found.setdefault(row["label"], []).append((row["feature"], row["weight"]))
+    return found
+
+
 def inspect_text(tagger, **options):
-    return inspect_tagger(tagger, **options)
+    return inspect_task(tagger, **options)
 
 
 def inspect_html(tagger, **options):
-    return inspect_tagger(tagger, page=True, **options)
+    return inspect_task(tagger, page=True, **options)
 
 
 # -- summaries ------------------------------------------------------------------------------------
@@ -49,10 +57,10 @@ def inspect_html(tagger, **options):
 
 def test_top_features(tagger):
     top = 6
-    summary = summarise(tagger, top=top)
+    found = heaviest(tagger, top)
     weights = weights_by_name(tagger.model_)
-    assert list(summary.top) == tagger.model_.labels
-    for label, shown in summary.top.items():
+    assert list(found) == tagger.model_.labels
+    for label, shown in found.items():
         for name, w in shown:
             assert weights[name, label] == w
         assert len({name for name, _ in shown}) == len(shown)
@@ -60,24 +68,27 @@ def test_top_features(tagger):
         best = sorted((w for w in mine if w > 0), reverse=True)[:top]
         worst = sorted(w for w in mine if w < 0)[: top // 3]
         assert [w for _, w in shown] == best + worst[::-1]
-    assert any(w < 0 for shown in summary.top.values() for _, w in shown)
+    assert any(w < 0 for shown in found.values() for _, w in shown)
 
 
 def test_transitions(tagger):
-    summary = summarise(tagger)
-    np.testing.assert_array_equal(summary.transitions, table_of(tagger.model_, "transition1"))
-    np.testing.assert_array_equal(summary.start, table_of(tagger.model_, "start"))
-    np.testing.assert_array_equal(summary.end, table_of(tagger.model_, "end"))
+    found = {(row["before"], row["after"]): row["weight"] for row in tagger.transitions()}
+    model = tagger.model_
+    for a, row in zip(model.labels, table_of(model, "transition1"), strict=True):
+        assert [found[a, b] for b in model.labels] == row.tolist()
+    assert [found["(start)", k] for k in model.labels] == table_of(model, "start").tolist()
+    assert [found[k, "(end)"] for k in model.labels] == table_of(model, "end").tolist()
 
 
 def test_one_label(tagger):
-    assert list(summarise(tagger, labels=["NN"]).top) == ["NN"]
-    with pytest.raises(ValueError, match="no label 'QQ'"):
-        summarise(tagger, labels=["QQ"])
+    assert {row["label"] for row in tagger.top_features("NN")} == {"NN"}
+    for shown in (tagger.top_features, lambda label: inspect_task(tagger, labels=[label])):
+        with pytest.raises(ValueError, match="no label 'QQ'"):
+            shown("QQ")
 
 
 def test_facts(tagger):
-    facts = dict(summarise(tagger).facts)
+    facts = dict(task_facts(tagger))
     seen = {name for rows in feature_lists(tagged(60)) for row in rows for name in row}
     weights = len(weights_by_name(tagger.model_))
     assert facts["features"] == f"{len(seen):,}; {weights:,} weights are not 0"
@@ -91,13 +102,12 @@ def test_a_hidden_markov_model_shows_its_words():
     hmm = HMM().fit([[word for word, _ in s] for s in sentences], labels_of(sentences))
     words = sorted({word for sentence in sentences for word, _ in sentence})
     scores = hmm.emissions_.scores(words)
-    summary = summarise(tagger, top=4)
-    for k, shown in enumerate(summary.top.values()):
+    for k, shown in enumerate(heaviest(tagger, 4).values()):
         assert [w for _, w in shown] == pytest.approx(sorted(scores[:, k])[:-5:-1], abs=1e-5)
         for name, w in shown:
             at = words.index(name.removeprefix("word="))
             assert w == pytest.approx(scores[at, k], abs=1e-5)
-    facts = dict(summary.facts)
+    facts = dict(task_facts(tagger))
     assert facts["words"].startswith(f"{len(words):,};")
     assert "pass" not in facts["trained on"]
     given = {k: i for i, k in enumerate(map(str, hmm.classes_))}
@@ -184,9 +194,9 @@ def test_chunks_are_shown_in_the_scheme_of_the_file():
     assert {row["label"] for row in tagger.top_features()} == written
     with pytest.raises(ValueError, match="no label 'S-NP'"):
         tagger.top_features("S-NP")
-    facts = dict(summarise(tagger).facts)
+    facts = dict(task_facts(tagger))
     assert facts["labels"].startswith(f"{len(written)}, learned as {len(within)} of IOBES")
-    text = inspect_text(tagger, sentences=test)
+    text = inspect_text(tagger, X=test)
     assert not re.search(r"not [SE]-", text)
     assert "B-NP" in inspect_text(tagger, labels=["B-NP"])
 
@@ -239,8 +249,8 @@ def test_without_names():
 def test_one_label_only_has_no_runner_up():
     tagger = Tagger("pos", max_iter=1).fit([[("a", "X"), ("b", "X")]])
     assert "X" in inspect_text(tagger)
-    assert isinstance(inspect_text(tagger, sentences=[["a", "b"]]), str)
-    page = Page(inspect_html(tagger, sentences=[["a", "b"]]))
+    assert isinstance(inspect_text(tagger, X=[["a", "b"]]), str)
+    page = Page(inspect_html(tagger, X=[["a", "b"]]))
     assert "b" in page.texts  # its label is shown, without reasons
     assert "details" not in page.tags
 
@@ -252,11 +262,10 @@ def test_text(tagger):
     text, said = inspect_text(tagger, top=3), Phrases(tagger.model_.templates)
     for label in tagger.model_.labels:
         assert re.search(rf"^{re.escape(label)}$", text, flags=re.MULTILINE)
-    summary = summarise(tagger, top=3)
-    for shown in summary.top.values():
+    for shown in heaviest(tagger, 3).values():
         for name, weight in shown:
             assert f"{weight:+.3f}  {said(name)}" in text
-    why = inspect_text(tagger, sentences=[["The", "dog", "sleeps"]], top=2)
+    why = inspect_text(tagger, X=[["The", "dog", "sleeps"]], top=2)
     (decisions,) = explained_decisions(tagger, [["The", "dog", "sleeps"]])
     for d in decisions:
         assert f"not {d.runner_up}: ahead by {d.margin:.3f}" in why
@@ -294,7 +303,7 @@ class Page(HTMLParser):
 
 
 def test_page_is_self_contained(tagger):
-    text = inspect_html(tagger, top=4, sentences=[["The", "dog", "sleeps", "."]])
+    text = inspect_html(tagger, top=4, X=[["The", "dog", "sleeps", "."]])
     page = Page(text)
     assert "http" not in text
     assert "url(" not in text
@@ -306,11 +315,11 @@ def test_page_is_self_contained(tagger):
 
 
 def test_page_has_what_the_text_has(tagger):
-    page = Page(inspect_html(tagger, top=4, sentences=[["The", "dog", "sleeps", "."]]))
+    page = Page(inspect_html(tagger, top=4, X=[["The", "dog", "sleeps", "."]]))
     said = Phrases(tagger.model_.templates)
     for label in tagger.model_.labels:
         assert label in page.texts
-    for shown in summarise(tagger, top=4).top.values():
+    for shown in heaviest(tagger, 4).values():
         for name, weight in shown:
             assert said(name) in page.texts
             assert ("td", "title", name) in page.attributes  # the name that data has
@@ -323,7 +332,7 @@ def test_page_escapes():
     bad = ["<script>alert(1)</script>", "a&amp;b", 'say"', "it's", "</style>", "<!--"]
     train = [[(w, f"L{w}") for w in bad], [("x", "plain")]]
     tagger = Tagger(FeatureTemplates.parse("word"), "crf", max_iter=3).fit(train)
-    page = Page(inspect_html(tagger, sentences=[[(w,) for w in bad]]))
+    page = Page(inspect_html(tagger, X=[[(w,) for w in bad]]))
     joined = "\n".join(page.texts)
     for word in bad:
         assert f'the word is "{word}"' in page.texts
@@ -333,7 +342,7 @@ def test_page_escapes():
 
 def test_page_of_constraints():
     tagger = Tagger(templates(), max_iter=2, scheme="iobes").fit(chunked(20))
-    text = inspect_html(tagger, sentences=chunked(3, seed=1))
+    text = inspect_html(tagger, X=chunked(3, seed=1))
     page = Page(text)
     forbidden = ~np.isfinite(table_of(tagger.model_, "transition1"))
     forbidden_ends = ~np.isfinite(

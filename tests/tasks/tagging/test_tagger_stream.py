@@ -92,20 +92,88 @@ def test_compressed_and_conllu(tmp_path, monkeypatch):
         assert stream.model_.feature_names() == whole.model_.feature_names()
 
 
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (TEMPLATES, {"order": 2}),
+        (TEMPLATES, {"order": 0}),
+        (TEMPLATES, {"n_models": 2}),
+        (TEMPLATES, {"class_weight": "balanced"}),
+        (TEMPLATES, {"learner": "passive-aggressive"}),
+        (TEMPLATES, {"learner": "arow"}),
+        ("word\ntransition: word", {}),
+        ("word\nseen(lower(word))\nseen(suffix(word, 2))", {}),
+    ],
+)
+def test_other_learners_and_features(path, monkeypatch, text, options):
+    """In the order of the file passes over pieces are passes over the whole."""
+    monkeypatch.setattr(streaming, "_PIECE", 500)
+    common = {"shuffle": False, "max_iter": 3, "n_models": 1, **options}
+    whole, stream = (
+        getattr(Tagger(FeatureTemplates.parse(text), **common), how)(path).model_
+        for how in ("fit", "fit_stream")
+    )
+    assert stream.feature_names() == whole.feature_names()
+    assert {k: bytes(v) for k, v in stream.arrays.items()} == {
+        k: bytes(v) for k, v in whole.arrays.items()
+    }
+
+
+def test_counted_models(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "_PIECE", 500)
+    for name, how in (("fit", "fit"), ("stream", "fit_stream")):
+        getattr(Tagger(learner="hmm"), how)(path, dev=path).save(tmp_path / name)
+    assert (tmp_path / "stream").read_bytes() == (tmp_path / "fit").read_bytes()
+
+
+@pytest.mark.parametrize("learner", ["crf", "svm", "adagrad"])
+def test_objectives_are_those_of_the_whole(path, monkeypatch, learner):
+    monkeypatch.setattr(streaming, "_PIECE", 500)
+    common = {"learner": learner, "max_iter": 300, "shuffle": False}
+    whole = Tagger(templates(), **common).fit(path).model_.training
+    stream = Tagger(templates(), **common).fit_stream(path).model_.training
+    room = (whole["gap"] or 0.0) + (stream["gap"] or 0.0)
+    assert stream["objective"] == pytest.approx(whole["objective"], abs=room, rel=1e-3)
+
+
+def test_candidates(tmp_path, monkeypatch):
+    """The first pass sees the sentences in another order: it may choose others."""
+    monkeypatch.setattr(streaming, "_PIECE", 2000)
+    path = tmp_path / "train.txt"
+    path.write_text(column_text(tagged(150)))
+    stream = Tagger("pos", candidates=2, n_models=1).fit_stream(path)
+    assert stream.model_.candidates == 2
+    assert stream.evaluate(path)["accuracy"] > 0.97
+
+
+def test_it_goes_on_from_a_model(path, monkeypatch):
+    monkeypatch.setattr(streaming, "_PIECE", 500)
+    common = {"shuffle": False, "max_iter": 1}
+    before = Tagger(templates(), **common).fit(path)
+    whole = Tagger(templates(), **common).fit(path, start=before)
+    stream = Tagger(templates(), **common).fit_stream(path, start=before)
+    assert weights_by_name(stream.model_) == weights_by_name(whole.model_)
+
+
+def test_unknown_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "_PIECE", 300)
+    path = tmp_path / "partial.txt"
+    text = column_text(tagged(20))
+    path.write_text(text + "a\t_\nb\t_\n\n" + text)
+    common = {"shuffle": False, "max_iter": 2}
+    whole = Tagger(templates(), **common).fit(path)
+    stream = Tagger(templates(), **common).fit_stream(path)
+    assert weights_by_name(stream.model_) == weights_by_name(whole.model_)
+
+
 def test_what_cannot_be_streamed(path, tmp_path):
-    for options in ({"learner": "crf"}, {"order": 2}, {"n_models": 2}):
-        with pytest.raises(ValueError, match="perceptron of order 1, one model"):
-            Tagger(**options).fit_stream(path)
+    with pytest.raises(ValueError, match="keeps something for each example"):
+        Tagger("pos", learner="crf", solver="sag").fit_stream(path)
     with pytest.raises(ValueError, match="standard input"):
         Tagger().fit_stream("-")
-    with pytest.raises(ValueError, match="features that have names"):
-        Tagger(FeatureTemplates.parse("transition: word")).fit_stream(path)
     (tmp_path / "empty.txt").write_text("")
     with pytest.raises(FileError, match=r"empty\.txt: there are no sentences"):
         Tagger("pos").fit_stream(tmp_path / "empty.txt")
-    (tmp_path / "partial.txt").write_text("a X\nb _\n")
-    with pytest.raises(FileError, match=r"partial\.txt.*the label of every token"):
-        Tagger("pos").fit_stream(tmp_path / "partial.txt")
 
 
 def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 from structlearn import distributed
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.inspection import inspect_tagger
+from structlearn.tasks.inspection import inspect_task
 from structlearn.text import Corpus
 
 TARGETS = ["upos", "xpos", "feats"]
@@ -219,10 +219,10 @@ def test_many_labels_are_inspected() -> None:
     """The table of transitions is left out, but for labels that are named."""
     rows = made_sentences(200, 9, 2)
     tagger = Tagger("pos", target="2,3", n_models=1, max_iter=2, candidates=12).fit(rows)
-    text = inspect_tagger(tagger, 2)
+    text = inspect_task(tagger, 2)
     assert "12 labels are considered at each token" in text
-    named = inspect_tagger(tagger, 2, labels=["T1|X1", "T2|X2"])
+    named = inspect_task(tagger, 2, labels=["T1|X1", "T2|X2"])
     assert "transitions: from the row's label" in named
     assert "transitions: from the row's label" not in text
-    shown = inspect_tagger(tagger, 2, sentences=rows[:1])
+    shown = inspect_task(tagger, 2, X=rows[:1])
     assert "not T" in shown

@@ -91,8 +91,8 @@ TreeSizes sizes_of(std::size_t labels, const TreeReader& reader, std::size_t nam
 class PyTreeExamples {
  public:
   PyTreeExamples(std::size_t labels, const Words& tags, nb::object known,
-                 const std::vector<Example>& examples, std::size_t min_count, nb::object keys,
-                 std::size_t nameless) {
+                 const std::vector<Example>& examples, nb::object keys, std::size_t nameless)
+      : keys_(copied<std::uint64_t>(keys, "keys")) {
     const TreeReader reader(tags, copied<std::uint64_t>(known, "known"));
     const TreeSizes sizes = sizes_of(labels, reader, nameless);
     std::vector<TreeInput> inputs;
@@ -105,14 +105,7 @@ class PyTreeExamples {
       gold.push_back(tree_of_spans(tree, n));
       add_cost(tree, n);
     }
-    if (!keys.is_none()) keys_ = copied<std::uint64_t>(keys, "keys");
-    const bool given = !keys.is_none();
     nb::gil_scoped_release release;
-    if (!given) {
-      FeatureIndex counted = counted_features(inputs, gold);
-      if (min_count > 1) counted.keep(static_cast<std::uint32_t>(min_count));
-      keys_ = counted.keys();
-    }
     scorer_ = std::make_shared<SpanScorer>(sizes, feature_rows(keys_), std::move(inputs));
     for (std::size_t e = 0; e < gold.size(); ++e) {
       trees_->encode(scorer_->layout(e), gold[e], part_);
@@ -136,9 +129,6 @@ class PyTreeExamples {
     cost.constant = constant_.data();
     return {self, scorer_, std::make_shared<StructureOracle>(trees_), gold, cost, sample_weight};
   }
-
-  nb::bytes keys() const { return to_bytes(keys_); }
-  std::size_t features() const { return keys_.size(); }
 
  private:
   // The gold label of every span, 0 for spans without one.
@@ -353,18 +343,16 @@ PyInputs inputs_of(nb::object self, const std::vector<Sentence>& sentences) {
 
 void bind_trees(nb::module_& m) {
   nb::class_<PyTreeExamples>(m, "TreeExamples")
-      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, std::size_t,
-                    nb::object, std::size_t>(),
+      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, nb::object,
+                    std::size_t>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
-           nb::arg("min_count"), nb::arg("keys").none(), nb::arg("nameless"))
+           nb::arg("keys"), nb::arg("nameless"))
       .def(
           "problem",
           [](nb::object self, nb::object sample_weight) {
             return nb::cast<const PyTreeExamples&>(self).problem(self, sample_weight);
           },
-          nb::arg("sample_weight").none())
-      .def("keys", &PyTreeExamples::keys)
-      .def_prop_ro("n_features", &PyTreeExamples::features);
+          nb::arg("sample_weight").none());
   nb::class_<PyTreeParser>(m, "TreeParser")
       .def(nb::init<std::vector<std::vector<std::uint32_t>>, const Words&, nb::object, nb::object,
                     nb::object, std::size_t>(),

@@ -15,7 +15,6 @@
 #include "bindings/tasks/dependencies/py_tags.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
-#include "models/queries.hpp"
 #include "tasks/dependencies/feature_names.hpp"
 #include "tasks/dependencies/labeller.hpp"
 #include "tasks/dependencies/packed_weights.hpp"
@@ -48,42 +47,6 @@ PyInputs inputs(nb::object self, nb::object corpus, nb::list tags, bool lemmas) 
                                              std::move(columns), lemmas)};
 }
 
-// Word by word: the arc of the best tree and the best other arc, with their scores.
-nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
-                 std::size_t sentence) {
-  check_sentence(corpus, sentence);
-  const SentenceTags columns = read_tags(corpus, tags);
-  DependencyReader reader(*self.model, corpus, columns, lemmas);
-  const Scored& scored = reader.scores(sentence, Purpose::kBest);
-  Output tree;
-  best(reader, scored, tree);
-  const Parts& parts = reader.arcs();
-  std::vector<double> scores;  // of each arc with its best label
-  std::vector<std::uint16_t> labels;
-  best_labels(scored.parts, parts.arcs(), scored.layout.block[0].outcomes, scores, labels);
-  nb::list out;
-  for (int m = 1; m <= parts.n; ++m) {
-    const auto i = static_cast<std::size_t>(m);
-    const std::int32_t head = tree[i - 1];
-    const std::uint32_t chosen = parts.find(head, m);
-    std::uint32_t rival = Parts::kNone;
-    for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
-      if (a != chosen && (rival == Parts::kNone || scores[a] > scores[rival])) rival = a;
-    }
-    nb::dict word;
-    word["head"] = head;
-    word["label"] = self.model->labels()[labels[chosen]];
-    word["score"] = scores[chosen];
-    if (rival != Parts::kNone) {
-      word["rival_head"] = parts.head[rival];
-      word["rival_label"] = self.model->labels()[labels[rival]];
-      word["rival_score"] = scores[rival];
-    }
-    out.append(word);
-  }
-  return out;
-}
-
 nb::list named(const std::map<std::uint16_t, double>& reasons) {
   nb::list out;
   for (const auto& [id, weight] : reasons) {
@@ -114,6 +77,35 @@ nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool
     out.append(named(self.model->reasons(s, heads[i], m, labels[i])));
   }
   return out;
+}
+
+// The pairs of arcs of a tree, in which all arcs are candidates: (head, word before, word, score)
+// of neighbours on one side of a head, where the head itself and -1 stand for none; and (head of
+// the head, head, word, score). Two empty lists if the parser scores arcs alone.
+nb::tuple pairs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
+                std::size_t sentence, std::vector<std::int32_t> heads) {
+  check_sentence(corpus, sentence);
+  const SentenceTags columns = read_tags(corpus, tags);
+  DependencyReader reader(*self.model, corpus, columns, lemmas);
+  const Scored& scored = reader.scores(sentence, Purpose::kBest);
+  const Parts& parts = reader.all_parts();
+  if (heads.size() != static_cast<std::size_t>(parts.n)) {
+    throw std::invalid_argument("a head for each word");
+  }
+  heads.insert(heads.begin(), -1);
+  nb::list siblings, grandparents;
+  if (!parts.second_order) return nb::make_tuple(siblings, grandparents);
+  const double* sibling = scored.scores.block[DependencyTrees::kSibling];
+  const double* grand = scored.scores.block[DependencyTrees::kGrand];
+  parts.for_second_order(
+      heads,
+      [&](int h, int before, int next, std::size_t j) {
+        siblings.append(nb::make_tuple(h, before, std::max(next, -1), sibling[j]));
+      },
+      [&](int g, int h, int m, std::size_t j) {
+        grandparents.append(nb::make_tuple(g, h, m, grand[j]));
+      });
+  return nb::make_tuple(siblings, grandparents);
 }
 
 // The trees that some sentences come with.
@@ -177,10 +169,10 @@ void bind_parser(nb::module_& m) {
       .def("weights", [](const PyParser& self) { return table_bytes(self.model->table()); })
       .def("pruner", [](const PyParser& self) { return table_bytes(self.model->pruner_table()); })
       .def("inputs", &inputs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))
-      .def("explain", &explain, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("sentence"))
       .def("reasons", &reasons, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("sentence"), nb::arg("heads"), nb::arg("labels"));
+           nb::arg("sentence"), nb::arg("heads"), nb::arg("labels"))
+      .def("pairs", &pairs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
+           nb::arg("sentence"), nb::arg("heads"));
 
   auto labeller =
       nb::class_<PyParseLabeller>(m, "ParseLabeller")
@@ -188,24 +180,27 @@ void bind_parser(nb::module_& m) {
               "__init__",
               [](PyParseLabeller* self, std::shared_ptr<PyParser> parser,
                  std::vector<std::shared_ptr<PyModel>> taggers, const std::string& format,
-                 bool lemmas) {
+                 bool lemmas, bool confidence, double temperature,
+                 const std::vector<double>& certainty) {
                 const text::Format read = format_of(format);
                 if (!taggers.empty() && taggers.size() != 3) {
                   throw std::invalid_argument("taggers of UPOS, XPOS and FEATS, or none");
                 }
                 new (self) PyParseLabeller;
+                const ParseOptions options{lemmas, confidence, temperature, Confidence(certainty)};
                 self->parser = std::move(parser);
                 std::copy(taggers.begin(), taggers.end(), self->taggers.begin());
-                self->pieces = std::make_unique<PieceLabeller<ParseLabeller>>([self, read, lemmas] {
+                self->pieces = std::make_unique<PieceLabeller<ParseLabeller>>([=] {
                   std::array<ColumnTagger, 3> use;
                   for (std::size_t c = 0; c < 3; ++c) {
                     if (!self->taggers[c]) continue;
                     use[c] = {self->taggers[c]->model.get(), &self->taggers[c]->names};
                   }
-                  return std::make_unique<ParseLabeller>(*self->parser->model, use, read, lemmas);
+                  return std::make_unique<ParseLabeller>(*self->parser->model, use, read, options);
                 });
               },
-              nb::arg("parser"), nb::arg("taggers"), nb::arg("format"), nb::arg("lemmas"));
+              nb::arg("parser"), nb::arg("taggers"), nb::arg("format"), nb::arg("lemmas"),
+              nb::arg("confidence"), nb::arg("temperature"), nb::arg("certainty"));
   bind_labelling<PyParseLabeller>(labeller);
   m.def(
       "pack_table",

@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "bindings/buffers.hpp"
+#include "structures/chains/constrained_sequence.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/reader.hpp"
 
 namespace structlearn::python {
+
+// Automata over the labels of a model, which share what is worked out of them.
+struct PyLabelConstraints {
+  std::shared_ptr<const ConstrainedSequence> structure;
+  std::size_t labels = 0;
+};
 
 class PyLabelModel {
  public:
@@ -75,8 +82,10 @@ struct PyModel final : PyLabelModel {
           const std::vector<std::string>& shown, std::size_t order, bool hashed, nb::dict arrays,
           std::size_t candidates)
       : PyLabelModel(std::move(set), std::move(labels), shown) {
-    if (!std::is_sorted(names.labels.begin(), names.labels.end())) {
-      throw std::invalid_argument("the labels are not in sorted order");
+    std::vector<std::string_view> sorted(names.labels.begin(), names.labels.end());
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+      throw std::invalid_argument("a label is there twice");
     }
     text::TaggerWeights w;
     w.labels = names.labels.size();

@@ -16,6 +16,7 @@
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
 #include "tasks/tagging/agreeing_tags.hpp"
+#include "tasks/tagging/constrained_reader.hpp"
 #include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/model.hpp"
 
@@ -83,6 +84,7 @@ nb::list features_of(const PyModel& self, const Corpus& corpus, std::size_t sent
 
 struct PyLabeller {
   std::shared_ptr<PyLabelModel> model;
+  std::shared_ptr<PyLabelConstraints> constraints;  // null: none
   Format format = Format::kColumns;
   LabelOptions options;
   std::unique_ptr<PieceLabeller<Labeller>> pieces;
@@ -149,10 +151,12 @@ void bind_tagger_model(nb::module_& m) {
               [](PyLabeller* self, std::shared_ptr<PyLabelModel> model, const std::string& format,
                  std::vector<std::size_t> targets, std::size_t columns, std::size_t nbest,
                  bool confidence, bool marginals, bool known, double temperature,
-                 const std::vector<double>& certainty, std::string unknown, char lone) {
+                 const std::vector<double>& certainty, std::string unknown, char lone,
+                 std::shared_ptr<PyLabelConstraints> constraints) {
                 const Format read = format_of(format);
                 new (self) PyLabeller;
                 self->model = std::move(model);
+                self->constraints = std::move(constraints);
                 self->format = read;
                 if (targets.empty()) throw std::invalid_argument("there is no column of labels");
                 self->options = {std::move(targets), columns, nbest,       confidence,
@@ -160,15 +164,22 @@ void bind_tagger_model(nb::module_& m) {
                                  std::move(unknown), lone};
                 self->pieces = std::make_unique<PieceLabeller<Labeller>>([self] {
                   const PyLabelModel& model = *self->model;
-                  return std::make_unique<Labeller>(
-                      *model.features, [&model](const Corpus& c) { return model.reader(c); },
-                      model.names, self->format, self->options);
+                  const PyLabelConstraints* constraints = self->constraints.get();
+                  const auto reader =
+                      [&model, constraints](const Corpus& c) -> std::unique_ptr<LabelReader> {
+                    std::unique_ptr<LabelReader> free = model.reader(c);
+                    if (constraints == nullptr) return free;
+                    return std::make_unique<ConstrainedReader>(
+                        std::move(free), constraints->structure, constraints->labels);
+                  };
+                  return std::make_unique<Labeller>(*model.features, reader, model.names,
+                                                    self->format, self->options);
                 });
               },
               nb::arg("model"), nb::arg("format"), nb::arg("targets"), nb::arg("columns"),
               nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
               nb::arg("temperature"), nb::arg("certainty"), nb::arg("unknown"),
-              nb::arg("lone") = ' ');
+              nb::arg("lone") = ' ', nb::arg("constraints") = nb::none());
   bind_labelling<PyLabeller>(labeller);
   bind_answers<PyLabeller>(labeller);
 }

@@ -32,6 +32,13 @@ _COMMANDS = {
     ),
     "evaluate": ("use.evaluate", "compare predicted labels or trees with gold ones", None),
     "inspect": ("use.inspect", "show what a model has learned", None),
+    "serve": (
+        "serve.serve",
+        "answer requests over HTTP with models of text",
+        "Serve models over HTTP, with JSON: POST /v1/predict and /v1/annotate, GET /v1/models, "
+        "/healthz and /metrics. A model file that is replaced is taken up without a pause. Ends "
+        "with Ctrl-C or SIGTERM, after the requests that it has.",
+    ),
     "demo": ("tours.demo", "a tour on built-in data: tags, digits, trees", None),
     "workbench": (
         "tours.workbench",

@@ -8,7 +8,7 @@ from ...fitting.learner_registry import OF_TASKS
 from ...fitting.parameters import Choice, Number, Switch, Whole
 from ...fitting.presets import default_of
 from ...loading import TASKS
-from .values import amount, count
+from .values import amount, count, threads
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -129,5 +129,9 @@ def add_header(p: ArgumentParser) -> None:
 def add_threads(p: ArgumentParser) -> None:
     """Add the number of threads."""
     p.add_argument(
-        "--threads", metavar="N", type=count(1), default=1, help="number of threads (default: 1)"
+        "--threads",
+        metavar="N",
+        type=threads,
+        default=1,
+        help="number of threads; -1: all cores (default: 1)",
     )

@@ -38,7 +38,7 @@ def add_tagger(p: ArgumentParser, features: str) -> None:
     p.add_argument(
         "--stream",
         action="store_true",
-        help="read the file again in each pass, for files larger than memory (perceptron)",
+        help="read the file again in each pass, for files larger than memory",
     )
     add_training(p)
 

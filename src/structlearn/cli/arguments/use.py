@@ -107,7 +107,7 @@ def add_evaluate(p: ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="print one JSON object only")
     p.add_argument("--html", metavar="FILE", help="write an HTML page with a reliability curve too")
     p.add_argument(
-        "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
+        "--intervals", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
     p.add_argument(
         "--confusions",

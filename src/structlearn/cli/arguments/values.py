@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["amount", "count"]
+__all__ = ["amount", "count", "seconds", "threads"]
 
 _MOST = 2**31 - 1
 
@@ -31,6 +31,16 @@ def count(least: int, most: int | None = None) -> Callable[[str], int]:
     return whole_number
 
 
+def threads(text: str) -> int:
+    """Read a number of threads; below 0, all cores but some, as ``n_jobs`` has it."""
+    from ...threads import n_threads
+
+    number = count(-_MOST)(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("0 threads are none; -1 is all cores")
+    return n_threads(number)
+
+
 def amount(text: str) -> float:
     """Read a finite number that is not negative."""
     try:
@@ -40,3 +50,11 @@ def amount(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a finite number >= 0")
     return number
+
+
+def seconds(text: str) -> float:
+    """Read a time above 0."""
+    value = amount(text)
+    if not value:
+        raise argparse.ArgumentTypeError("it must be above 0")
+    return value

@@ -1,8 +1,9 @@
-"""What the command line does for each task: one module per task, with four functions.
+"""What the command line does: a module for tasks over files, one for pipelines.
 
-``train(o)`` fits a model and returns a function that saves it; ``predict(model, o, progress)``,
-``evaluate(model, o)`` and ``inspect(model, o)`` run the commands of these names. ``o`` holds the
-parsed arguments. The modules are imported on demand, to keep the start fast.
+Each has four functions: ``train(o)`` fits a model and returns a function that saves it;
+``predict(model, o, progress)``, ``evaluate(model, o)`` and ``inspect(model, o)`` run the commands
+of these names. ``o`` holds the parsed arguments. The modules are imported on demand, to keep the
+start fast.
 """
 
 from __future__ import annotations
@@ -15,23 +16,24 @@ if TYPE_CHECKING:
 
 __all__ = ["TASKS", "commands_of", "read_model", "read_rival"]
 
-#: Tasks of ``structlearn train``, by their names in model files. Estimators of arrays have none.
-TASKS = tuple(task for task in HOMES if task != "estimator")
+#: Tasks of ``structlearn train``, by their names in model files. Estimators and their chains
+#: have none.
+TASKS = tuple(task for task in HOMES if task not in ("estimator", "chain"))
 
 
 def commands_of(task: str) -> Any:
     """Return the module of a task."""
     from importlib import import_module
 
-    return import_module(f"{__name__}.{task}")
+    return import_module(f"{__name__}.{'pipeline' if task == 'pipeline' else 'tasks'}")
 
 
-def read_rival(path: str | None, evaluate: Any) -> Any:
+def read_rival(path: str | None, model: Any) -> Any:
     """Return the model that ``--against`` names (None if not given), if it can be compared."""
     if path is None:
         return None
-    other, commands = read_model(path)
-    if commands.evaluate is not evaluate:
+    other, _ = read_model(path)
+    if type(other).evaluate is not type(model).evaluate:
         kind = type(other).__name__
         raise ValueError(f"{path}: a {kind} cannot be compared with a model of another task")
     return other

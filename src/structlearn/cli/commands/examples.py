@@ -130,6 +130,18 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "a page on what decided",
         ),
     ),
+    "structlearn serve": (
+        (
+            "structlearn serve english --port 8000",
+            """curl -H 'Content-Type: application/json' -d '{"text": "Fish sleep."}' """
+            "http://127.0.0.1:8000/v1/annotate",
+        ),
+        (
+            "structlearn serve tags=tags.model names=ner.model --host 0.0.0.0 --workers 4 "
+            "--token-file tokens --allow-host nlp.example.org",
+            "two models for other machines, on four cores",
+        ),
+    ),
     "structlearn demo": (
         ("structlearn demo", "1500 sentences, some seconds"),
         ("structlearn demo --files data", "small files to try the other commands on"),

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["annotate", "evaluate", "inspect", "predict", "train"]
 
-UNIT = "words"
 _ENDINGS = {"conllu": ".conllu", "json": ".jsonl", "html": ".html", "text": ".txt"}
-_OPTIONS = ("confidence", "confusions", "against", "header", "format", "html")
+_OPTIONS = ("intervals", "confusions", "against", "header", "format", "html")
 _NAMES = {
     "tokens": "Tokens", "sentences": "Sentences", "words": "Words", "upos": "UPOS", "xpos": "XPOS",
     "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "Lemmas", "uas": "UAS", "las": "LAS",

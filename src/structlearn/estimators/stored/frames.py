@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints import Label
 from ...constraints.constrained import Constrained
+from ...constraints.readings import alphabet_of
 from ...features.arrays import DenseEncoder, SparseEncoder
 from ...features.encoder import BlockEncoder, ExampleEncoder
 from ...features.hierarchy import ClassHierarchy
@@ -70,6 +70,11 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     if isinstance(structure, Constrained):
         inner = structure.structure
         _check_constraints(structure, classes)
+    for automaton in getattr(structure, "automata", ()):
+        if automaton.next.shape[-1] != len(classes):
+            raise ValueError(
+                f"automata over {automaton.next.shape[-1]} labels, and there are {len(classes)}"
+            )
     features, weights = reader.value(d["features"]), reader.value(d["weights"])
     encoder = ExampleEncoder(
         inner,
@@ -134,10 +139,9 @@ def _check_constraints(structure: Constrained, classes: npt.NDArray[Any]) -> Non
         names = structure.classes
         if names != classes.tolist():
             raise ValueError("constraints on other labels")
+    alphabet = alphabet_of(structure.structure, names)
     for constraint in structure.constraints:
-        for part in constraint.selections():
-            if isinstance(part, Label) and part.label not in names:
-                raise ValueError(f"a constraint on the label {part.label!r}, which does not exist")
+        constraint.check(alphabet)
 
 
 # -- features -------------------------------------------------------------------------------------

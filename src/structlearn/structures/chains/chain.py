@@ -219,7 +219,7 @@ class Chain(NativeStructure, BeamSearch):
 
     # -- beam search ----------------------------------------------------------------------------
 
-    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def beam(self, width: int, **scores: Any) -> Any:
         """Return the best output that a beam of this width finds: a :class:`Solution`.
 
         The beam holds prefixes that differ in their last ``order`` labels: with room for all
@@ -233,7 +233,7 @@ class Chain(NativeStructure, BeamSearch):
     # -- counting -------------------------------------------------------------------------------
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of label sequences with a finite score, as an exact integer."""
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -275,7 +275,7 @@ class SemiMarkov(NativeStructure):
     # -- counting -------------------------------------------------------------------------------
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of segmentations with a finite score, as an exact integer."""
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -66,7 +66,7 @@ class Matching(Structure):
         """Return the column of each row, −1 where it has none; a list of them for a batch."""
         return self._best(self._pair(scores))[1]
 
-    def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def solve(self, **scores: Any) -> Any:
         """Return the best matching with its value and a certificate: a :class:`Solution`."""
         value, y = self._best(self._pair(scores))
         return Solution(y, value, True, value, self.method)
@@ -77,7 +77,7 @@ class Matching(Structure):
             raise nothing_legal()
         return value, y
 
-    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n matchings as (score, partners), best first, no repeats.
 
         Murty's partition: the matchings other than the best are split by the first pair of it that

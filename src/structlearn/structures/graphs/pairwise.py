@@ -99,12 +99,7 @@ class PairwiseStructure(Structure):
     # -- maxima ---------------------------------------------------------------------------------
 
     def argmax(
-        self,
-        *,
-        method: str | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        **scores: Any,
+        self, *, method: str | None = None, time_limit: float | None = None, **scores: Any
     ) -> Any:
         """Return the best output that the method finds; a list of them for a batch."""
         model = self._model(self._read(scores))
@@ -113,12 +108,7 @@ class PairwiseStructure(Structure):
         return self._shaped(found.labels, model)
 
     def solve(
-        self,
-        *,
-        method: str | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        **scores: Any,
+        self, *, method: str | None = None, time_limit: float | None = None, **scores: Any
     ) -> Any:
         """Return the best output found with its value and a certificate: a :class:`Solution`.
 
@@ -167,7 +157,7 @@ class PairwiseStructure(Structure):
         labels, bound = partial_labels(model)
         return self._shaped(labels, model), bound
 
-    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
         The outputs other than the best are split by the first node where they differ from it
@@ -205,7 +195,7 @@ class PairwiseStructure(Structure):
 
     # -- sums -----------------------------------------------------------------------------------
 
-    def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
+    def infer(self, *, temperature: float = 1.0, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax).
 
         Exact where the treewidth is small (elimination). Otherwise loopy message passing with
@@ -219,9 +209,7 @@ class PairwiseStructure(Structure):
         value, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return value, self._summed(self._spread(node, pair, theta), theta)
 
-    def marginals(
-        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
-    ) -> Any:
+    def marginals(self, *, temperature: float = 1.0, **scores: Any) -> Any:
         """Return the probability of each part, one array per block, position by position."""
         check_temperature(temperature)
         theta = self._read(scores)
@@ -321,13 +309,7 @@ class PairwiseStructure(Structure):
 
     @holds_interpreter
     def sample(
-        self,
-        n: int,
-        *,
-        temperature: float = 1.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        **scores: Any,
+        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε); needs a small treewidth."""
         check_temperature(temperature)
@@ -347,7 +329,7 @@ class PairwiseStructure(Structure):
         return np.array([self._shaped(y, model) for y in drawn])
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of labellings with a finite score; needs a small treewidth."""
         model = self._model(self._read(scores))
         if model.elimination is not None:

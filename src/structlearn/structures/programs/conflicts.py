@@ -39,7 +39,13 @@ def describe_conflict(
     rows = program.rows
     free = (rows.column_lower != 0) | (rows.column_upper != 0)
     forbidden = np.flatnonzero((theta == -np.inf) & free[: program.n_parts])
-    names = [rows.name(i) for i in range(rows.n_rows)]
+    # Rows of one name are one constraint: an automaton has a row for each state and position.
+    numbers: dict[str, int] = {}
+    constraint = np.array(
+        [numbers.setdefault(rows.name(i), len(numbers)) for i in range(rows.n_rows)], dtype=np.int64
+    )
+    n_constraints = len(numbers)
+    names = list(numbers)
     names += [f"{program.part_name(int(p))} is forbidden (its score is -inf)" for p in forbidden]
     model = HighsModel(rows)
     deadline = time.perf_counter() + _PATIENCE
@@ -52,18 +58,16 @@ def describe_conflict(
         if left <= 0:
             minimal = False
             return True  # keeps what is under test in the set
-        mask = np.zeros(rows.n_rows, dtype=bool)
+        mask = np.isin(constraint, chosen)
         lower, upper = rows.column_lower.copy(), rows.column_upper.copy()
         for i in chosen:
-            if i < rows.n_rows:
-                mask[i] = True
-            else:
-                lower[forbidden[i - rows.n_rows]] = upper[forbidden[i - rows.n_rows]] = 0.0
+            if i >= n_constraints:
+                lower[forbidden[i - n_constraints]] = upper[forbidden[i - n_constraints]] = 0.0
         answer = model.feasible(mask, lower, upper, integer=integer, time_limit=left)
         minimal = minimal and answer is not None
         return answer is not False
 
-    every = _suspects(program, theta, len(names), integer, possible)
+    every = _suspects(program, constraint, len(names), integer, possible)
     conflict = sorted(_quick_explain([], every, False, possible))
     named = [names[i] for i in conflict]
     if not named:
@@ -78,7 +82,7 @@ def describe_conflict(
 
 def _suspects(
     program: ProgramSearch,
-    theta: Vector,
+    constraint: npt.NDArray[np.int64],
     n: int,
     integer: bool,
     possible: Callable[[list[int]], bool],
@@ -90,8 +94,8 @@ def _suspects(
     ray = program._model_of("highs").dual_ray()
     if ray is None or len(ray) != program.rows.n_rows:
         return every
-    used = np.flatnonzero(np.abs(ray) > 1e-9).tolist()
-    some = used + every[program.rows.n_rows :]
+    used = np.unique(constraint[np.abs(ray) > 1e-9]).tolist()
+    some = used + every[int(constraint.max(initial=-1)) + 1 :]
     return every if possible(some) else some
 
 

@@ -152,12 +152,20 @@ class Program(ProgramSearch):
         return program
 
     def with_rows(
-        self, A: Any, lower: Any, upper: Any, names: Sequence[str] | None = None
+        self,
+        A: Any,
+        lower: Any,
+        upper: Any,
+        names: Sequence[str] | None = None,
+        n_helpers: int = 0,
     ) -> Program:
-        """Return this program with more constraints; A may leave out columns at the end."""
+        """Return this program with more constraints; A may leave out columns at the end.
+
+        ``n_helpers`` further helper columns, from 0 to 1, come after those that there are.
+        """
         program = type(self).__new__(type(self))
         program._setup(
-            self.rows.with_rows(A, lower, upper, names),
+            self.rows.with_rows(A, lower, upper, names, n_helpers),
             self.shapes,
             self.solver,
             self.time_limit,
@@ -266,14 +274,7 @@ class Program(ProgramSearch):
         found = self.solve(time_limit=time_limit, n_jobs=n_jobs, **scores)
         return [one.output for one in found] if isinstance(found, list) else found.output
 
-    def solve(
-        self,
-        *,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        method: str = "auto",
-        **scores: Any,
-    ) -> Any:
+    def solve(self, *, time_limit: float | None = None, method: str = "auto", **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`.
 
         Parameters
@@ -312,7 +313,7 @@ class Program(ProgramSearch):
         value = dot_counts(np.where(np.isfinite(theta), theta, 0.0), columns[: self.n_parts])
         return Relaxation(parts, max(value, found.bound), whole, fractional, output)
 
-    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
         Each output found is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts

@@ -95,24 +95,34 @@ class ProgramRows:
         return f"row {row}" if self._names is None else self._names[row]
 
     def with_rows(
-        self, matrix: Any, lower: Any, upper: Any, names: Sequence[str] | None = None
+        self,
+        matrix: Any,
+        lower: Any,
+        upper: Any,
+        names: Sequence[str] | None = None,
+        n_helpers: int = 0,
     ) -> ProgramRows:
-        """Return these rows and more; ``matrix`` may leave out columns at the end."""
+        """Return these rows and more; ``matrix`` may leave out columns at the end.
+
+        ``n_helpers`` columns that may be anything from 0 to 1 come after the others.
+        """
         import scipy.sparse
 
         more = scipy.sparse.csr_array(matrix, dtype=np.float64)
-        more.resize((more.shape[0], self.n_columns))
+        more.resize((more.shape[0], self.n_columns + n_helpers))
         extra = ProgramRows(more, lower, upper, names=names)
+        own = self.matrix.copy()
+        own.resize((self.n_rows, self.n_columns + n_helpers))
         return ProgramRows(
-            scipy.sparse.vstack([self.matrix, extra.matrix], format="csr"),
+            scipy.sparse.vstack([own, extra.matrix], format="csr"),
             np.concatenate((self.lower, extra.lower)),
             np.concatenate((self.upper, extra.upper)),
-            column_lower=self.column_lower,
-            column_upper=self.column_upper,
-            integer=self.integer,
+            column_lower=np.concatenate((self.column_lower, np.zeros(n_helpers))),
+            column_upper=np.concatenate((self.column_upper, np.ones(n_helpers))),
+            integer=np.concatenate((self.integer, np.zeros(n_helpers, dtype=bool))),
             names=[
                 *(self.name(i) for i in range(self.n_rows)),
-                *(extra.name(i) for i in range(extra.n_rows)),
+                *(names or (f"row {self.n_rows + i}" for i in range(extra.n_rows))),
             ],
             presolve=self.presolve,
         )

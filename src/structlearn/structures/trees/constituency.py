@@ -259,7 +259,7 @@ class Constituency(NativeStructure):
         return self._trees.edges(scores)
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
         theta = self._one(scores)
         return self._trees.count(theta)

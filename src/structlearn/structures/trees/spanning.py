@@ -358,7 +358,7 @@ class SpanningTree(NativeStructure):
         return spanning_rows(theta["edge"].shape, self._n_nodes(given), self._listed(given))
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
         ways = np.triu(np.isfinite(self._matrix(self._one(scores))), 1).astype(np.int64)
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)

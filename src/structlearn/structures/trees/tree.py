@@ -202,7 +202,7 @@ class Tree(NativeStructure):
     # -- counting -------------------------------------------------------------------------------
 
     @holds_interpreter
-    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+    def count(self, **scores: Any) -> Any:
         """Return the number of labellings with a finite score, as an exact integer."""
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,73 +1,64 @@
-"""Why a parser prefers its tree to the runner-up."""
+"""Trees of constituents, compared as a whole: what each is scored by, by name."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
+from ...models.decisions import compared
 from .model import ConstituencyModel, spans_of
 from .naming import SpanNames
 
-__all__ = ["explain"]
-
-Spans = list[tuple[int, int, int]]
+__all__ = ["comparison"]
 
 _PLACES = ("first under", "in the middle under", "last under")
 
 
-def explain(model: ConstituencyModel, inputs: Any, threads: int) -> list[list[dict[str, Any]]]:
-    """Return what puts the best tree of each sentence before the second best.
+def comparison(model: ConstituencyModel, inputs: Any) -> Callable[[int, Any], Any]:
+    """Return what compares trees.
 
-    Returns
-    -------
-    list of list of dict
-        One, or none where there is no other tree: position (None), label and runner_up (trees),
-        margin, contributions: (name, value), the largest (by its absolute value) first. They are
-        what the features of the spans and splits in which the trees differ, and the pairs of labels
-        above each other, add to the margin; of a counted grammar the rules.
+    By the features of their spans and splits and the pairs of labels above each other; of a counted
+    grammar by its rules.
     """
-    rows: list[list[dict[str, Any]]] = []
-    for i, ranked in enumerate(inputs.kbest(2, threads)):
-        rows.append([])
-        if len(ranked) < 2:
-            continue
-        (score, best), (less, rival) = ranked
-        trees = [list(spans_of(output)) for output in (best, rival)]
+
+    def compare(i: int, best: Any) -> Any:
         words, tags = inputs.source[i]
-        if model.grammar is not None:
-            added = model.grammar.difference(words, tags, *trees)
-        else:
-            added = _added(model, words, tags, trees)
-        by_size = sorted(added.items(), key=lambda part: (-abs(part[1]), part[0]))
-        rows[-1].append(
-            {
-                "position": None,
-                "label": model.tree(inputs, i, best),
-                "runner_up": model.tree(inputs, i, rival),
-                "margin": score - less,
-                "contributions": [(name, value) for name, value in by_size if value],
-            }
-        )
-    return rows
+        scored = _scored(model, words, tags)
+        difference = compared(scored, best, words, lambda part: None)
+
+        def against(part: None, rival: Any) -> Any:
+            trees = [model.tree(inputs, i, y) for y in (best, rival)]
+            told = {"position": None, "label": trees[0], "runner_up": trees[1]}
+            return told, difference(part, rival)
+
+        return against
+
+    return compare
 
 
-def _added(
-    model: ConstituencyModel, words: list[str], tags: list[str], trees: list[Spans]
-) -> dict[str, float]:
-    """Return what adds to the difference of the scores of two trees."""
+def _scored(
+    model: ConstituencyModel, words: list[str], tags: list[str]
+) -> Callable[[Any], dict[tuple[Any, str], float]]:
+    """Return a function from a tree to what it is scored by: (None, name) to score."""
     labels = ["+".join(chain) for chain in model.labels]
     symbols = [*labels, *model.tags, "other tag"]
     names = SpanNames(words, tags, labels)
-    (mine, my_pairs), (theirs, their_pairs) = (model.core.parts(words, tags, t) for t in trees)
-    found: dict[str, float] = defaultdict(float)
-    both = {site[:5] for site in mine} & {site[:5] for site in theirs}
-    for sites, before, sign in ((mine, "", 1.0), (theirs, "runner-up: ", -1.0)):
+
+    def scored(output: Any) -> dict[tuple[Any, str], float]:
+        found: defaultdict[tuple[Any, str], float] = defaultdict(float)
+        spans = list(spans_of(output))
+        if model.grammar is not None:
+            for rule, score in model.grammar.rules(words, tags, spans):
+                found[None, rule] += score
+            return found
+        sites, pairs = model.core.parts(words, tags, spans)
         for *where, _, weights in sites:
-            if tuple(where) not in both:
-                for name, weight in zip(names.named(*where), weights, strict=True):
-                    found[before + name] += sign * weight
-    for pairs, sign in ((my_pairs, 1.0), (their_pairs, -1.0)):
+            for name, weight in zip(names.named(*where), weights, strict=True):
+                found[None, name] += weight
         for place, symbol, parent, weight in pairs:
             above = "on top" if place == len(_PLACES) else f"{_PLACES[place]} {labels[parent]}"
-            found[f"{symbols[symbol]} {above}"] += sign * weight
-    return found
+            found[None, f"{symbols[symbol]} {above}"] += weight
+        return found
+
+    return scored

@@ -2,40 +2,95 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
+from collections.abc import Mapping
+from functools import partial
 from itertools import islice
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ... import _core
 from ...estimators.outputs import whole_copies
-from ...fitting.jackknife import jackknifed_tags
+from ...fitting.example_weights import check_sample_weight, refuse_no_weight
+from ...fitting.jackknife import jackknifed
+from ...fitting.parts import Parts
 from ...fitting.presets import preset_of
+from ...fitting.split_corpus import SplitCorpus, by_part, in_parts
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import Meter
 from ...problem import Problem
+from ...text.bracket_treebank import placed_trees
 from ...text.corpus import Corpus
+from ...text.tree_rules import RuleCounts
 from ...text.trees import Tree
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
-from .model import NAMELESS, ConstituencyModel, nameless_label
+from ..tree_losses import LabelTotals, loss_weights
+from .inventory import Examples, Inventory, Keys, TaggedTrees, TreeCounts
+from .model import ConstituencyModel
+from .pcfg import TreebankGrammar
 from .scores import score_trees
 
-__all__ = ["Inventory", "TreeCounts", "TreeFitting", "TreeProblem"]
+__all__ = ["SplitTrees", "TreeFitting", "TreeProblem"]
 
 Vector = npt.NDArray[np.float64]
 
-#: Chains of labels seen fewer times are learned as one of their labels.
-_LEAST_LABEL = 2
-#: Words seen fewer times are their shape and ending.
-_LEAST_WORD = 2
 #: Smaller expected counts are left out of steps, if no proven optimum is asked for: it saves time.
 _NEGLIGIBLE = 1e-4
 #: Learners whose gap is proven, which takes weights of 64 bits.
 _CONVEX = ("svm", "crf")
+
+
+class WeightedTrees(NamedTuple):
+    """Trees of a part and their weights; None: all 1."""
+
+    trees: list[Tree]
+    weights: Vector | None = None
+
+
+class SplitTrees:
+    """A treebank in parts.
+
+    Parameters
+    ----------
+    parts : Parts
+        Trees and weights of each part.
+
+    Attributes
+    ----------
+    sizes : list of int
+        The number of trees of each part.
+    n_words : int
+        Of all.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        sizes = [one or (0, 0) for one in parts.each(_sizes)]
+        self.sizes = [n for n, _ in sizes]
+        self.n_words = sum(n for _, n in sizes)
+
+    @staticmethod
+    def read(X: Any, format: str | None, **kept: bool) -> SplitTrees:
+        """Return the trees of a file or list, or those of its parts."""
+        return SplitTrees(in_parts(X, _read, format, kept))
+
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
+    def weighted(self, sample_weight: Any) -> SplitTrees:
+        """Return the trees with weights ≥ 0; those of weight 0 are left out."""
+        weights = check_sample_weight(sample_weight, len(self))
+        if weights is None:
+            return self
+        refuse_no_weight(weights)
+        return SplitTrees(self.parts.then(_weighted, own=by_part(weights, self.sizes)))
+
+    def label_totals(self) -> Mapping[str, float]:
+        """Return how much the spans with each label weigh."""
+        found: LabelTotals = self.parts.sum(_label_totals)
+        return found.totals
 
 
 class TreeFitting:
@@ -45,33 +100,26 @@ class TreeFitting:
     ----------
     parser : ConstituencyParser
         Whose parameters count.
-    trees, dev : list of Tree
-    sample_weight : array of shape (n_trees,), optional
-        Weights of the trees: how often they count.
-    loss_weight : array of shape (n_trees,), optional
-        Weights of their losses.
+    trees : SplitTrees
+    dev : list of Tree, optional
     """
 
-    def __init__(
-        self,
-        parser: Any,
-        trees: list[Tree],
-        dev: list[Tree] | None = None,
-        sample_weight: Vector | None = None,
-        loss_weight: Vector | None = None,
-    ) -> None:
+    tagger: Tagger | None = None
+
+    def __init__(self, parser: Any, trees: SplitTrees, dev: list[Tree] | None = None) -> None:
         self.parser, self.trees, self.dev = parser, trees, dev
-        self.sample_weight, self.loss_weight = sample_weight, loss_weight
-        self.n_trees = len(trees)
+        self.class_weight = parser._label_weights(trees.label_totals)
 
     def run(self) -> tuple[ConstituencyModel, Learned]:
         """Learn; return the model and the record of the training."""
         parser = self.parser
-        tagger, tags = self.tagged()
-        training: dict[str, Any] = {"learner": parser.learner, "sentences": self.n_trees}
+        if not parser.gold_tags:
+            self.tagger = self.new_tagger().fit(self.trees.parts.then(_tag_corpus))
+        training: dict[str, Any] = {"learner": parser.learner, "sentences": len(self.trees)}
         if parser.learner == "pcfg":
-            return self.counted(tagger, tags, training)
-        problem, inventory = self.problem(tags)
+            return self.counted(training)
+        problem = self.problem()
+        inventory, tagger = self.inventory, self.tagger
         parser._say(
             f"{problem.n_examples} sentences, {len(inventory.labels) - 1} labels, "
             f"{inventory.n_features:,} features",
@@ -90,31 +138,52 @@ class TreeFitting:
         model.training = {**training, "tags": len(inventory.tags)}
         return model, learned
 
-    def tagged(self) -> tuple[Tagger | None, Any]:
-        """Return the tagger that the model has, and the tags that are learned on."""
-        parser, trees = self.parser, self.trees
-        if parser.gold_tags:
-            return None, [tree.tags for tree in trees]
-        corpus = tag_corpus(trees, self.sample_weight)
-        tagger = make_tagger(parser).fit(corpus)
-        if parser.learner == "pcfg":
-            return tagger, [tree.tags for tree in trees]
-        parser._say(f"tagging {len(trees)} sentences in {parser.folds} folds")
-        return tagger, unseen_tags(parser, corpus)
-
-    def counted(
-        self, tagger: Tagger | None, tags: list[list[str]], training: dict[str, Any]
-    ) -> tuple[ConstituencyModel, Learned]:
-        """Count rules; nothing is learned."""
-        from ...text.tree_rules import counted_rules
-        from .pcfg import TreebankGrammar
-
+    def new_tagger(self, n_models: int | None = None) -> Tagger:
+        """Return a tagger that has not learned yet."""
         parser = self.parser
-        weights = None if self.loss_weight is None else self.loss_weight.tolist()
-        counted = counted_rules(self.trees, parser.vertical, parser.horizontal, weights)
+        seed, threads = parser.random_state, parser.n_threads
+        return Tagger("pos", names=False, n_models=n_models, random_state=seed, n_jobs=threads)
+
+    def tagged(self) -> Parts:
+        """Return the trees with the tags that are learned on: not from taggers that saw them."""
+        if self.tagger is None:
+            return self.trees.parts.then(_with_own_tags, self.class_weight)
+        folds, n = self.parser.folds, len(self.trees)
+        self.parser._say(f"tagging {n} sentences in {folds} folds")
+
+        def learn(rest: SplitCorpus) -> TaggerModel:
+            model: TaggerModel = self.new_tagger(n_models=1).fit(rest.parts).model_
+            return model
+
+        shown = bool(self.parser.verbose)
+        with Meter("tagging", min(folds, n), shown=shown) as meter:
+            counted = meter.counting(learn, f"in {folds} folds")
+            parts = self.trees.parts.then(_with_corpus)
+            predict = partial(_predicted_tags, threads=parts.threads or self.parser.n_threads)
+            tags = jackknifed(parts, itemgetter(1), folds, counted, predict)
+        return tags.then(_with_tags, self.class_weight)
+
+    def problem(self) -> Problem:
+        """Return the problem to be solved; ``inventory`` says what its weights are of."""
+        parser, tagged = self.parser, self.tagged()
+        self.inventory = inventory = Inventory(tagged.sum(TreeCounts))
+        examples = tagged.then(_examples, inventory, parser.max_words)
+        keys: Keys | None = examples.sum(_features, inventory)
+        if keys is None:
+            raise ValueError(f"no sentence has at most {parser.max_words} words")
+        inventory.keys = keys.frequent(parser.min_count)
+        precision = np.float64 if parser.learner in _CONVEX else np.float32
+        return examples.problem(TreeProblem, inventory, precision, n_tokens=self.trees.n_words)
+
+    def counted(self, training: dict[str, Any]) -> tuple[ConstituencyModel, Learned]:
+        """Count rules; nothing is learned."""
+        parser = self.parser
+        shape = parser.vertical, parser.horizontal
+        counts: RuleCounts = self.trees.parts.sum(_rules, *shape, self.class_weight)
+        refuse_no_weight(sum(counts.roots.values()))
         training.update(vertical=parser.vertical, horizontal=parser.horizontal)
-        known = sorted({tag for row in tags for tag in row})
-        model = ConstituencyModel([()], known, {}, tagger, "", training, TreebankGrammar(**counted))
+        grammar = TreebankGrammar(**counts.rules())
+        model = ConstituencyModel([()], sorted(counts.tags), {}, self.tagger, "", training, grammar)
         history: list[dict[str, Any]] = []
         if self.dev is not None:  # there is nothing to choose by it
             short = [tree for tree in self.dev if len(tree.words) <= model.longest]
@@ -123,220 +192,27 @@ class TreeFitting:
             parser._say(f"grammar counted; dev f1 {f1:.4f}")
         return model, Learned(np.zeros(0), 1, history)
 
-    def problem(self, tags: Any) -> tuple[Problem, Inventory]:
-        """Return the problem to be solved, and what its weights are of."""
-        parser = self.parser
-        problem = TreeProblem(
-            self.trees,
-            tags,
-            min_count=parser.min_count,
-            max_length=parser.max_length,
-            sample_weight=self.sample_weight,
-            loss_weight=self.loss_weight,
-            dtype=precision(parser),
-        )
-        return problem, problem.inventory
-
-
-def precision(parser: Any) -> type[np.floating[Any]]:
-    """Return the type of the weights of online learners."""
-    return np.float64 if parser.learner in _CONVEX else np.float32
-
-
-def tag_corpus(trees: list[Tree], sample_weight: Vector | None = None) -> Corpus:
-    """Return the words of trees with their tags."""
-    rows = [list(zip(tree.words, tree.tags, strict=True)) for tree in trees]
-    corpus = Corpus.from_sentences(rows)
-    return corpus if sample_weight is None else corpus.weighted(sample_weight.tolist())
-
-
-def make_tagger(parser: Any, n_models: int | None = None) -> Tagger:
-    """Return a tagger that has not learned yet."""
-    return Tagger(
-        "pos",
-        names=False,
-        n_models=n_models,
-        random_state=parser.random_state,
-        n_jobs=parser.n_threads,
-    )
-
-
-def unseen_tags(parser: Any, corpus: Corpus) -> list[list[str]]:
-    """Return tags as taggers predict them for sentences that they have not seen."""
-
-    def learn(part: Corpus) -> TaggerModel:
-        model: TaggerModel = make_tagger(parser, n_models=1).fit(part).model_
-        return model
-
-    with Meter("tagging", min(parser.folds, len(corpus)), shown=bool(parser.verbose)) as meter:
-        counted = meter.counting(learn, f"in {parser.folds} folds")
-        numbers, names = jackknifed_tags(corpus, parser.folds, counted, parser.n_threads)
-    flat = iter(numbers)
-    return [[names[k] for k in islice(flat, len(sentence))] for sentence in corpus]
-
-
-class TreeCounts:
-    """How often chains of labels and words are there, and which tags; to be added up over parts.
-
-    Parameters
-    ----------
-    trees : list of Tree
-    tags : list of list of str
-        The tags that the features read.
-    copies : list of int
-        How often each tree counts.
-    """
-
-    def __init__(self, trees: list[Tree], tags: list[list[str]], copies: list[int]) -> None:
-        self.tags = {tag for row in tags for tag in row}
-        self.chains: Counter[tuple[str, ...]] = Counter()
-        self.words: Counter[str] = Counter()
-        for tree, times in zip(trees, copies, strict=True):
-            for begin, end, chain in tree.collapsed():
-                if end - begin > 1 or chain != NAMELESS:
-                    self.chains[chain] += times
-            for word in tree.words:
-                self.words[word] += times
-
-    def __add__(self, other: TreeCounts) -> TreeCounts:
-        self.tags |= other.tags
-        self.chains.update(other.chains)
-        self.words.update(other.words)
-        return self
-
-
-class Inventory:
-    """What the weights of a parser are of: labels, tags, words and features.
-
-    Attributes
-    ----------
-    labels : list of tuple of str
-        Chains of labels; the first is the empty one.
-    tags : list of str
-        The different tags.
-    known : array
-        Keys of the words that are not rare.
-    keys : bytes
-        Of the features; None while they are not counted.
-    """
-
-    def __init__(self, counts: TreeCounts) -> None:
-        self.tags, self.chains = sorted(counts.tags), counts.chains
-        kept = [chain for chain, times in counts.chains.items() if times >= _LEAST_LABEL]
-        self.labels: list[tuple[str, ...]] = [(), *sorted(kept or counts.chains or [NAMELESS])]
-        frequent = (word for word, times in counts.words.items() if times >= _LEAST_WORD)
-        self.known = array("Q", sorted(_core.word_key(word) for word in frequent))
-        self.keys: bytes | None = None
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.keys or b"") // 8
-
-    def examples(
-        self, trees: list[Tree], tags: list[list[str]], copies: list[int], numbers: list[int]
-    ) -> list[Any]:
-        """Return the trees with these numbers as the core takes them."""
-        index = {chain: k for k, chain in enumerate(self.labels)}
-        nameless = nameless_label(self.labels)
-
-        def spans(tree: Tree) -> list[tuple[int, int, int]]:
-            found = []
-            for begin, end, chain in tree.collapsed():
-                if end - begin > 1 or chain != NAMELESS:
-                    label = _label(index, self.chains, chain)
-                    if end - begin > 1 or label != nameless:
-                        found.append((begin, end, label))
-            return found
-
-        return [(trees[i].words, tags[i], spans(trees[i]), copies[i]) for i in numbers]
-
-    def model(
-        self, weights: npt.NDArray[Any], tagger: Tagger | None, *, pruned: bool = False
-    ) -> ConstituencyModel:
-        """Return the model with these weights; ``pruned``: without features that have none."""
-        keys = np.frombuffer(self.keys or b"", np.uint64)
-        flat = weights.astype(np.float32, copy=False)
-        if pruned:
-            n = self.n_features * len(self.labels)
-            rows = flat[:n].reshape(self.n_features, len(self.labels))
-            used = (rows != 0).any(axis=1)
-            keys, flat = keys[used], np.concatenate([rows[used].ravel(), flat[n:]])
-        arrays = {"known": self.known, "keys": keys.tobytes(), "weights": flat.data}
-        return ConstituencyModel(self.labels, self.tags, arrays, tagger)
-
-
-def copies_of(sample_weight: Vector | None, n_trees: int) -> list[int]:
-    """Return how often each tree counts."""
-    return [1] * n_trees if sample_weight is None else whole_copies(sample_weight).tolist()
-
-
-def short_trees(trees: list[Tree], max_length: int) -> list[int]:
-    """Return the numbers of trees that are not too long."""
-    return [i for i, tree in enumerate(trees) if len(tree.words) <= max_length]
-
 
 class TreeProblem(Problem):
     """Trees with their sentences as a learner sees them.
 
     Parameters
     ----------
-    trees : list of Tree
-    tags : list of list of str
-        The tags that the features read.
-    min_count : int
-        Leave out features that gold trees have fewer times.
-    max_length : int
-        Leave out longer sentences.
-    sample_weight : array of shape (n_trees,), optional
-        How often trees count.
-    loss_weight : array of shape (n_trees,), optional
-        Multiplies their losses.
-    dtype : {"float32", "float64"}
-        Of the weights of online learners.
-    inventory : Inventory, optional
-        That of all trees, where these are some of them.
-
-    Attributes
-    ----------
+    examples : Examples
     inventory : Inventory
         What the weights are of.
-    labels : list of tuple of str
-        Its labels.
+    dtype : {"float32", "float64"}
+        Of the weights of online learners.
     """
 
     name = "the trees of a parser"
 
     def __init__(
-        self,
-        trees: list[Tree],
-        tags: list[list[str]],
-        *,
-        min_count: int = 1,
-        max_length: int = 100,
-        sample_weight: Vector | None = None,
-        loss_weight: Vector | None = None,
-        dtype: npt.DTypeLike = np.float64,
-        inventory: Inventory | None = None,
+        self, examples: Examples, inventory: Inventory, dtype: npt.DTypeLike = np.float64
     ) -> None:
-        short = short_trees(trees, max_length)
-        if not short and inventory is None:
-            raise ValueError(f"no sentence has at most {max_length} words")
-        copies = copies_of(sample_weight, len(trees))
-        self.inventory = inventory or Inventory(TreeCounts(trees, tags, copies))
-        self.examples = self.inventory.examples(trees, tags, copies, short)
-        self._store = _core.TreeExamples(
-            len(self.inventory.labels),
-            self.inventory.tags,
-            self.inventory.known,
-            self.examples,
-            min_count,
-            self.inventory.keys,
-            nameless_label(self.inventory.labels),
-        )
-        self.inventory.keys = self._store.keys()
-        self.labels = self.inventory.labels
-        weight = None if loss_weight is None else np.ascontiguousarray(loss_weight[short])
+        self.inventory, self.labels = inventory, inventory.labels
+        self._examples, self._store = examples.trees, inventory.stored(examples)
+        weight = None if examples.losses is None else np.ascontiguousarray(examples.losses)
         super().__init__(self._store.problem(weight), sample_weight=weight, dtype=dtype)
 
     def specification(self) -> dict[str, Any]:
@@ -345,21 +221,85 @@ class TreeProblem(Problem):
             **super().specification(),
             "labels": self.labels,
             "tags": self.inventory.tags,
-            "keys": np.frombuffer(self._store.keys(), np.uint64),
-            "examples": self.examples,
+            "keys": np.frombuffer(self.inventory.keys, np.uint64),
+            "examples": self._examples,
         }
 
 
-def _label(index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple[str, ...]) -> int:
-    """Return the number of a chain of labels; of a rare chain that of its most frequent part."""
-    if chain in index:
-        return index[chain]
-    parts = [
-        chain[a:b]
-        for a in range(len(chain))
-        for b in range(a + 1, len(chain) + 1)
-        if chain[a:b] in index
-    ]
-    if parts:
-        return index[max(parts, key=lambda part: (len(part), counts[part]))]
-    return index[max(index, key=lambda known: counts[known])]
+# -- what is done where the parts are -------------------------------------------------------------
+
+
+def _read(source: Any, format: str | None, kept: dict[str, bool]) -> WeightedTrees:
+    return WeightedTrees([tree for tree, _ in placed_trees(source, format, **kept)])
+
+
+def _sizes(part: WeightedTrees) -> tuple[int, int]:
+    return len(part.trees), sum(len(tree.words) for tree in part.trees)
+
+
+def _weighted(part: WeightedTrees, weights: Vector) -> WeightedTrees | None:
+    trees = [tree for tree, weight in zip(part.trees, weights, strict=True) if weight]
+    return WeightedTrees(trees, weights[weights > 0]) if trees else None
+
+
+def _labels(tree: Tree) -> list[str]:
+    return [label for _, _, label in tree.spans()]
+
+
+def _label_totals(part: WeightedTrees) -> LabelTotals:
+    return LabelTotals(map(_labels, part.trees), part.weights)
+
+
+def _losses(part: WeightedTrees, class_weight: Mapping[str, float] | None) -> Vector | None:
+    return loss_weights(map(_labels, part.trees), part.weights, class_weight)
+
+
+def _tag_corpus(part: WeightedTrees) -> Corpus:
+    rows = [list(zip(tree.words, tree.tags, strict=True)) for tree in part.trees]
+    corpus = Corpus.from_sentences(rows)
+    return corpus if part.weights is None else corpus.weighted(part.weights.tolist())
+
+
+def _with_corpus(part: WeightedTrees) -> tuple[WeightedTrees, Corpus]:
+    return part, _tag_corpus(part)
+
+
+def _predicted_tags(model: TaggerModel, corpus: Corpus, threads: int) -> list[str]:
+    return [tag for row in model.label_corpus(corpus, threads) for tag in row]
+
+
+def _with_tags(
+    tagged: tuple[tuple[WeightedTrees, Corpus], list[str]],
+    class_weight: Mapping[str, float] | None,
+) -> TaggedTrees:
+    (part, _), flat = tagged
+    return _tagged(part, flat, class_weight)
+
+
+def _with_own_tags(part: WeightedTrees, class_weight: Mapping[str, float] | None) -> TaggedTrees:
+    return _tagged(part, [tag for tree in part.trees for tag in tree.tags], class_weight)
+
+
+def _tagged(
+    part: WeightedTrees, tags_of_all: list[str], class_weight: Mapping[str, float] | None
+) -> TaggedTrees:
+    flat = iter(tags_of_all)
+    tags = [list(islice(flat, len(tree.words))) for tree in part.trees]
+    copies = [1] * len(tags)
+    if part.weights is not None:
+        copies = whole_copies(part.weights).tolist()
+    return TaggedTrees(part.trees, tags, copies, _losses(part, class_weight))
+
+
+def _examples(tagged: TaggedTrees, inventory: Inventory, max_words: int) -> Examples | None:
+    return inventory.examples(tagged, max_words)
+
+
+def _features(examples: Examples, inventory: Inventory) -> Keys:
+    return inventory.count(examples)
+
+
+def _rules(
+    part: WeightedTrees, vertical: int, horizontal: int, class_weight: Mapping[str, float] | None
+) -> RuleCounts:
+    return RuleCounts(part.trees, vertical, horizontal, _losses(part, class_weight))

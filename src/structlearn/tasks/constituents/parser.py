@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections import Counter
 from collections.abc import Callable
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
 from ...fitting.task_parameters import refuse_unused
 from ...printing import joined_lines
-from ...text.answers import TREES_INSTEAD, check_labels
-from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
+from ...text.answers import TREES_INSTEAD, as_json, check_labels
+from ...text.bracket_treebank import (
+    Sentence,
+    has_trees,
+    placed_trees,
+    read_sentences,
+    with_trees,
+)
 from ...text.trees import Tree, bracket_fault
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel, spans_of
@@ -19,9 +27,16 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from ...drawing.report import Report
     from ...models.inputs import NativeInputs
 
 __all__ = ["ConstituencyParser"]
+
+_LEGEND = (
+    "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
+    'class="green">green</span>, those that only the predicted one has <span class="red">red'
+    "</span>. Where both are the same there is one tree."
+)
 
 #: Sentences that are parsed before they are written.
 _CHUNK = 64
@@ -63,7 +78,7 @@ class ConstituencyParser(TreeParser):
         Learn, and parse, with the tags of the trees; without a tagger.
     folds : int, default=5
         Of jack-knifing.
-    max_length : int, default=100
+    max_words : int, default=100
         Longer sentences are not learned from.
     functions, traces : bool, default=False
         Keep functional tags (NP-SBJ), and empty elements.
@@ -99,7 +114,7 @@ class ConstituencyParser(TreeParser):
     min_count: int = parameter(
         default=2, check=Whole(1), help="drop features seen fewer times in gold trees"
     )
-    max_length: int = parameter(
+    max_words: int = parameter(
         default=100, check=Whole(1), help="skip training sentences of more words"
     )
     functions: bool = parameter(
@@ -119,7 +134,7 @@ class ConstituencyParser(TreeParser):
     def _check(self) -> None:
         super()._check()
         if self.learner == "pcfg":
-            refuse_unused(self, "min_count", "folds", "max_length", used=("class_weight",))
+            refuse_unused(self, "min_count", "folds", "max_words", used=("class_weight",))
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -134,14 +149,15 @@ class ConstituencyParser(TreeParser):
     def _gold_trees(self, treebank: list[Tree]) -> list[Tree]:
         return treebank
 
-    def _tree_labels(self, treebank: list[Tree]) -> list[list[str]]:
-        return [[label for _, _, label in tree.spans()] for tree in treebank]
+    def _read_parts(self, X: Any, format: str | None) -> Any:
+        from .fitting import SplitTrees
 
-    def _learn(self, treebank: list[Tree], weights: Any, dev: list[Tree] | None) -> tuple[Any, Any]:
+        return SplitTrees.read(X, format, **self._kept)
+
+    def _learn(self, treebank: Any, dev: list[Tree] | None) -> tuple[Any, Any]:
         from .fitting import TreeFitting
 
-        losses = self._loss_weights(treebank, weights)
-        model, learned = TreeFitting(self, treebank, dev, weights, losses).run()
+        model, learned = TreeFitting(self, treebank, dev).run()
         model.training.update(self._kept)
         return model, learned
 
@@ -149,6 +165,7 @@ class ConstituencyParser(TreeParser):
 
     _model_kind = ConstituencyModel
     _title = "Constituency parser"
+    _tells_shares = False  # trees are compared as a whole
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -234,6 +251,7 @@ class ConstituencyParser(TreeParser):
         output: IO[bytes],
         format: str | None,
         gold_tags: bool | None,
+        confidence: bool,
         progress: Callable[[int], None] | None,
     ) -> int:
         sentences = read_sentences(source, traces=self.traces, format=format)
@@ -243,13 +261,15 @@ class ConstituencyParser(TreeParser):
         if progress is not None and hasattr(progress, "share"):
             progress.share(0.0)
         for at in range(0, len(sentences), _CHUNK):
-            tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
-            for _, tree in model.parse(tagged, self.n_threads):
-                if not tree.label:  # nothing covers the sentence
-                    tree = Tree(model.root, tree.children)
-                line = str(tree) if tree.label == model.root else f"({model.root} {tree})"
+            inputs = model.inputs(self._tag(sentences[at : at + _CHUNK], gold_tags))
+            outputs = inputs.solve(self.n_threads).outputs
+            sure = self._confidences(inputs, outputs) if confidence else []
+            for i, y in enumerate(outputs):
+                line = _bracketed(model.tree(inputs, i, y), model.root)
+                if confidence:
+                    line = _with_confidence(line, self._parts_of(inputs, i, y), sure[i])
                 output.write(f"{line}\n".encode())
-            n_words += sum(len(words) for words, _ in tagged)
+            n_words += sum(len(words) for words, _ in inputs.source)
             if progress is not None:
                 progress(n_words)
                 if hasattr(progress, "share"):
@@ -257,11 +277,6 @@ class ConstituencyParser(TreeParser):
         return n_words
 
     # -- what was learned -----------------------------------------------------------------------
-
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
 
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         """Return what stands under each label: children, or the rules of a counted grammar."""
@@ -276,15 +291,63 @@ class ConstituencyParser(TreeParser):
         found = heaviest_children(self._fitted(), None, None)
         return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        from .decisions import explain
+    def _rivals(self, inputs: Any, outputs: list[Any]) -> list[list[tuple[None, float, Any]]]:
+        """Return the second best trees: trees are compared as a whole."""
+        return [
+            [(None, ranked[0][0] - score, rival) for score, rival in ranked[1:]]
+            for ranked in inputs.kbest(2, self.n_threads)
+        ]
 
-        return explain(self._fitted(), inputs, self.n_threads)
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
+
+        return comparison(self._fitted(), inputs)
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import tree_facts
+
+        return tree_facts(self._fitted())
+
+    def _report(self) -> Report:
+        report = super()._report()
+        report.heading = "What is under what, label by label"
+        if self._fitted().grammar is not None:
+            report.heading = "Most probable rules, category by category"
+        report.legend, report.parts = _LEGEND, "brackets and tags"
+        return report
+
+    def _names_of_features(self) -> list[str]:
+        model: ConstituencyModel = self._fitted()
+        return ["+".join(chain) for chain in model.chains if chain]
+
+    def _to_show(self, X: Any, most: int) -> tuple[NativeInputs, list[Any], list[str], int]:
+        sentences = read_sentences(X, traces=self.traces)
+        part = sentences[:most]
+        gold: list[Any] = [None] * len(part)
+        if has_trees(X):
+            gold = self._treebank(X, None, None)[: len(part)]
+        inputs = self._fitted().inputs(self._tag(part, None))
+        return inputs, gold, [""] * len(part), len(sentences)
+
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        return "the whole tree", "", None, str(decision["runner_up"])
+
+    def _drawn(self, inputs: Any, i: int, output: Any, gold: Any, page: bool) -> dict[str, Any]:
+        lines, counts = [str(output)], None
+        if gold not in (None, output):
+            lines.append(f"WRONG, gold {gold}")
+        if gold is not None:
+            mine, right = (Counter([*t.spans(), *enumerate(t.tags)]) for t in (output, gold))
+            counts = ((mine - right) + (right - mine)).total(), (mine | right).total()
+        picture = output.draw(None if gold == output else gold) if page else None
+        return {"lines": lines, "counts": counts, "picture": picture}
 
     # -- judging --------------------------------------------------------------------------------
 
     def evaluate(
-        self, X: Any, format: str | None = None, *, gold_tags: bool | None = None
+        self, X: Any, y: Any = None, *, format: str | None = None, gold_tags: bool | None = None
     ) -> dict[str, Any]:
         """Compare predicted with gold trees, brackets counted as evalb does.
 
@@ -296,25 +359,27 @@ class ConstituencyParser(TreeParser):
             ...; None where there are no such sentences), by_label, tag_accuracy, sentences, tokens,
             sentences_per_second, tokens_per_second (tagging included).
         """
-        return self._evaluate(X, format, gold_tags)[0]
+        return self._evaluate(X, y, format, gold_tags)[0]
 
     def _evaluate(
-        self, X: Any, format: str | None, gold_tags: bool | None
+        self, X: Any, y: Any, format: str | None, gold_tags: bool | None
     ) -> tuple[dict[str, Any], Any]:
         from .scores import evaluate_trees
 
         model: ConstituencyModel = self._fitted()
-        placed = placed_trees(X, format, **self._kept)
+        placed = placed_trees(X if y is None else with_trees(X, y), format, **self._kept)
         for tree, place in placed:
             model.check_length(Sentence(tree.words, [], place))
         gold = [tree for tree, _ in placed]
         return evaluate_trees(model, gold, self._reads_tags(gold_tags), self.n_threads)
 
-    def report(self, X: Any, format: str | None = None, *, gold_tags: bool | None = None) -> str:
+    def report(
+        self, X: Any, y: Any = None, *, format: str | None = None, gold_tags: bool | None = None
+    ) -> str:
         """Return the scores, and a table by label, as text."""
         from ...metrics.scores import score_rows
 
-        found, by_label = self._evaluate(X, format, gold_tags)
+        found, by_label = self._evaluate(X, y, format, gold_tags)
         shorter = "no sentence has up to 40 words"
         if found["f1_40"] is not None:
             shorter = f"up to 40 words F1 {100 * found['f1_40']:.2f}"
@@ -325,6 +390,21 @@ class ConstituencyParser(TreeParser):
             f"{found['sentences_per_second']:.0f} sentences per second"
         )
         return joined_lines([head, "", *score_rows("label", "gold", by_label)])
+
+
+def _bracketed(tree: Tree, root: str) -> str:
+    """Return a tree on a line, in brackets with a node around all of it."""
+    if not tree.label:  # nothing covers the sentence
+        tree = Tree(root, tree.children)
+    return str(tree) if tree.label == root else f"({root} {tree})"
+
+
+def _with_confidence(tree: str, spans: list[tuple[int, int, str]], confidence: list[float]) -> str:
+    """Return a tree as JSON, with the confidence in each of its labelled spans."""
+    names = ("start", "end", "label", "confidence")
+    parts = zip(spans, confidence, strict=True)
+    rows = [dict(zip(names, (*span, as_json(p)), strict=True)) for span, p in parts]
+    return json.dumps({"tree": tree, "spans": rows}, ensure_ascii=False)
 
 
 def _pick(sentences: list[Any], number: int) -> Any:

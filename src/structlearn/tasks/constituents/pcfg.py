@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
+from collections.abc import Iterator
 
 from ... import _core
 
@@ -17,7 +17,7 @@ __all__ = ["TreebankGrammar"]
 class TreebankGrammar:
     """Symbols, rules and their log probabilities.
 
-    :func:`~structlearn.text.tree_rules.counted_rules` makes what it is given.
+    :class:`~structlearn.text.tree_rules.RuleCounts` makes what it is given.
 
     Parameters
     ----------
@@ -60,19 +60,12 @@ class TreebankGrammar:
         name_of = [number.get(category, -1) for category in categories]
         self.core = _core.CountedGrammar(symbols[:n_tags], name_of, binary, unary, self.scores)
 
-    def difference(
-        self, words: list[str], tags: list[str], mine: list[Any], theirs: list[Any]
-    ) -> dict[str, float]:
-        """Return what each rule adds to the difference of the scores of two trees."""
-        times: defaultdict[int, int] = defaultdict(int)
-        for spans, sign in ((mine, 1), (theirs, -1)):
-            for rule in self.core.rules(words, tags, spans):
-                times[rule] += sign
-        added: dict[str, float] = defaultdict(float)
-        for rule, n in times.items():
-            if n:
-                added[("" if n > 0 else "runner-up: ") + self._rule(rule)] += n * self.scores[rule]
-        return added
+    def rules(
+        self, words: list[str], tags: list[str], spans: list[Any]
+    ) -> Iterator[tuple[str, float]]:
+        """Yield the rules that derive a tree, repeats included, with their log probabilities."""
+        for rule in self.core.rules(words, tags, spans):
+            yield self._rule(rule), self.scores[rule]
 
     def _rule(self, number: int) -> str:
         """Return a rule as it is written: NP → DET NOUN."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...fitting.split_corpus import SplitCorpus
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_tree
 from .model import ParserModel
@@ -27,7 +28,7 @@ _NAMED = 6
 
 
 def heaviest_features(
-    model: ParserModel, corpus: Corpus, sentences: int = _SENTENCES, kept: int = _KEPT
+    model: ParserModel, corpus: Corpus | SplitCorpus, sentences: int = _SENTENCES, kept: int = _KEPT
 ) -> dict[str, list[list[Any]]]:
     """Return, by relation and for arcs as such, [name, weight] of what speaks most for them.
 

@@ -8,7 +8,7 @@ from ...io.packed_weights import check_precision, pack_table, stored_table
 from ...meter import portions
 from ...models.inputs import NativeInputs
 from ...models.storage import StoredModel, put_inside, taken_out
-from ...models.temperature import Tempered
+from ...models.temperature import Tempered, temperature_of
 from ...text.corpus import Corpus
 from ..tagging.model import TaggerModel
 
@@ -203,7 +203,9 @@ class ParserModel(Tempered, StoredModel):
         n = len(output) // 2
         return list(zip(output[:n], map(self.labels.__getitem__, output[n:]), strict=True))
 
-    def labeller(self, format: str, reads_tags: bool) -> _core.ParseLabeller:
-        """Return what parses text natively."""
+    def labeller(self, format: str, reads_tags: bool, confidence: bool) -> _core.ParseLabeller:
+        """Return what parses text natively, and writes how sure it is of arcs if asked to."""
         taggers = [] if reads_tags else [t.core for t in self.taggers]
-        return _core.ParseLabeller(self.core, taggers, format, self.lemmas)
+        at = temperature_of(self.temperature)
+        curve = self.certainty_curve
+        return _core.ParseLabeller(self.core, taggers, format, self.lemmas, confidence, at, curve)

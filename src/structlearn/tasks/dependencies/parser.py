@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections.abc import Callable
-from functools import partial
 
 from ...exceptions import CapabilityError
 from ...fitting.learner_registry import LEARNERS
@@ -35,10 +33,17 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from ...drawing.report import Report
+    from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from .scores import Comparison
 
 __all__ = ["DependencyParser"]
+
+_LEGEND = (
+    'Arcs that the gold tree does not have are <span class="red">red</span>; those that are '
+    'missing are dashed and <span class="green">green</span>, below the words.'
+)
 
 
 class DependencyParser(TreeParser):
@@ -179,13 +184,15 @@ class DependencyParser(TreeParser):
     def _gold_trees(self, treebank: Corpus) -> list[Any]:
         return gold_trees(treebank)
 
-    def _tree_labels(self, treebank: Corpus) -> list[list[str]]:
-        return treebank.column("deprel")
+    def _read_parts(self, X: Any, format: str | None) -> SplitCorpus:
+        from ...fitting.split_corpus import SplitCorpus, in_parts
 
-    def _learn(self, treebank: Corpus, weights: Any, dev: Corpus | None) -> tuple[ParserModel, Any]:
+        return SplitCorpus(in_parts(X, _read_part, format, bool(self.gold_tags)))
+
+    def _learn(self, treebank: SplitCorpus, dev: Corpus | None) -> tuple[ParserModel, Any]:
         from .training import ParserFitting
 
-        return ParserFitting(self, treebank, dev, self._loss_weights(treebank, weights)).run()
+        return ParserFitting(self, treebank, dev).run()
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -196,6 +203,11 @@ class DependencyParser(TreeParser):
 
     _model_kind = ParserModel
     _title = "Dependency parser"
+
+    @property
+    def _summed(self) -> str:
+        model: ParserModel = self._fitted()
+        return "" if model.order == 1 or model.projective else "projective trees"
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -256,7 +268,7 @@ class DependencyParser(TreeParser):
         return [(word, *arc) for word, arc in enumerate(tree, 1)]
 
     def _set_confidence(self, tree: DependencyTree, confidence: list[float]) -> None:
-        tree.probabilities = confidence
+        tree.confidence = confidence
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         corpus = not_empty(read_words(X))
@@ -272,6 +284,7 @@ class DependencyParser(TreeParser):
         output: IO[bytes],
         format: str | None,
         gold_tags: bool | None,
+        confidence: bool,
         progress: Callable[[int], None] | None,
     ) -> int:
         model, reads_tags = self._fitted(), self._reads_tags(gold_tags)
@@ -280,73 +293,99 @@ class DependencyParser(TreeParser):
         check_labels(
             source, "CoNLL-U", labels, lambda label: cell_fault(label, False), TREES_INSTEAD
         )
-        labeller = partial(model.labeller, reads_tags=reads_tags)
         threads = self.n_threads
         read = pieces(source, piece_size(source, threads, slow=True))
         first = next(read, (b"", 0))
         chosen = settled_format(source, first[0], format)
         whole = itertools.chain([first], read)
-        if not FORMATS[chosen].native:
+        native = FORMATS[chosen].native
+        labeller = model.labeller(chosen if native else "columns", reads_tags, confidence)
+        if not native:
             return label_words(
                 labeller, FORMATS[chosen](), source, output, threads, progress, whole
             )
-        return label_pieces(
-            None, labeller, source, output, chosen, threads, progress, lambda *_: whole
-        )
+        return label_pieces(None, labeller, source, output, chosen, threads, progress, whole)
 
     # -- what was learned -----------------------------------------------------------------------
-
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
 
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         found = self._fitted().training.get("features", {})
         if not found:
             raise CapabilityError(
-                "the model has no names of features. What works: explain, and inspect --input"
+                "training was interrupted before the features got names. What works: explain, and "
+                "inspect --input"
             )
         kept = {k: [(name, w) for name, w in rows[:n]] for k, rows in found.items()}
-        return kept if not labels else {k: kept[k] for k in labels if k in kept} or kept
+        if labels and {*labels} <= {*self._names_of_features()}:
+            return {k: kept.get(k, []) for k in labels}
+        return kept
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        """Compare each arc with the best other one into its word."""
-        from .inspection import explain
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
 
-        found = []
-        for s, arcs in enumerate(explain(self._fitted(), inputs)):
-            words, rows = inputs.source.words[s], []
-            for m, arc in enumerate(arcs):
-                rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
-                row = {"position": m, "token": words[m], "label": (arc["head"], arc["label"])}
-                row |= {
-                    "runner_up": rival,
-                    "margin": arc["score"] - arc["rival_score"] if rival else math.inf,
-                    "contributions": arc["reasons"],
-                }
-                rows.append(row)
-            found.append(rows)
-        return found
+        return comparison(self._fitted(), inputs)
+
+    def _typed(self, words: list[str]) -> list[Any]:
+        """Return words with the tags that stand behind them: The|DET|DT|Definite=Def."""
+        return [_cells(i, token) for i, token in enumerate(words, 1)]
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import parser_facts
+
+        return parser_facts(self._fitted())
+
+    def _report(self) -> Report:
+        report = super()._report()
+        report.heading = "Strongest features, relation by relation"
+        report.legend, report.parts = _LEGEND, "arcs"
+        return report
+
+    def _names_of_features(self) -> list[str]:
+        return [*self.classes_, "arc"]
+
+    def _to_show(self, X: Any, most: int) -> tuple[NativeInputs, list[Any], list[str], int]:
+        corpus = not_empty(read_words(X))
+        part = corpus.subset(range(min(len(corpus), most)))
+        gold = [gold_tree(part, i) for i in range(len(part))]
+        return self._inputs(part), gold, [""] * len(part), len(corpus)
+
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        m, words = decision["position"], ["ROOT", *inputs.source.words[i]]
+
+        def told(arc: tuple[int, str] | None) -> str:
+            if arc is None:
+                return ""
+            head, relation = arc
+            return f"{relation} ← {head} {words[head]}" if head else f"{relation} ← ROOT"
+
+        label, rival = told(decision["label"]), told(decision["runner_up"])
+        return f"{m + 1} {words[m + 1]}", label, gold and told(gold[m]), rival
+
+    def _drawn(self, inputs: Any, i: int, output: Any, gold: Any, page: bool) -> dict[str, Any]:
+        return {"picture": output.draw(gold)} if page else {}
 
     # -- judging --------------------------------------------------------------------------------
 
     def evaluate(
         self,
         X: Any,
-        format: str | None = None,
+        y: Any = None,
         *,
+        format: str | None = None,
         gold_tags: bool | None = None,
-        confidence: bool = False,
+        intervals: bool = False,
         against: DependencyParser | None = None,
     ) -> dict[str, Any]:
         """Compare predicted with gold trees; all words count, relations with their subtypes.
 
         Parameters
         ----------
+        X, y : as :meth:`fit` takes them
         gold_tags : bool, optional
             As for :meth:`predict`.
-        confidence : bool
+        intervals : bool
             95 % confidence intervals by the bootstrap over sentences too.
         against : DependencyParser, optional
             Another parser: the p-values of the difference too (approximate randomisation).
@@ -359,15 +398,16 @@ class DependencyParser(TreeParser):
             tags: the accuracy of the predicted upos, xpos and feats, where they were predicted
             and the file has gold ones.
         """
-        return self._comparison(X, format, gold_tags).as_dict(confidence, against)
+        return self._compared(X, y, format, gold_tags).as_dict(intervals, against)
 
     def report(
         self,
         X: Any,
-        format: str | None = None,
+        y: Any = None,
         *,
+        format: str | None = None,
         gold_tags: bool | None = None,
-        confidence: bool = False,
+        intervals: bool = False,
         confusions: int = 0,
         against: DependencyParser | None = None,
     ) -> str:
@@ -378,9 +418,29 @@ class DependencyParser(TreeParser):
         confusions : int
             The number of most frequent confusions of relations to list.
         """
-        return self._comparison(X, format, gold_tags).text(confidence, confusions, against)
+        return self._compared(X, y, format, gold_tags).text(intervals, confusions, against)
 
-    def _comparison(self, X: Any, format: str | None, gold_tags: bool | None) -> Comparison:
+    def _compared(self, X: Any, y: Any, format: str | None, gold_tags: bool | None) -> Comparison:
         from .scores import Comparison
 
-        return Comparison(self, not_empty(read_treebank(X, format)), gold_tags)
+        corpus = not_empty(read_treebank(X if y is None else with_trees(X, y), format))
+        return Comparison(self, corpus, gold_tags)
+
+
+def _cells(i: int, token: str) -> Any:
+    """Return a word, or the cells of a line with the tags that stand behind it."""
+    word, *tags = token.split("|", 3)
+    if not tags or not word:
+        return token
+    if len(tags) == 1:
+        return (word, tags[0])
+    upos, xpos, feats = (*tags, "_")[:3]
+    return (str(i), word, "_", upos, xpos, feats, "_", "_", "_", "_")
+
+
+def _read_part(source: Any, format: str | None, gold_tags: bool) -> Corpus:
+    corpus = not_empty(read_treebank(source, format))
+    if gold_tags:
+        check_tags(corpus)
+    gold_trees(corpus)  # bad ones are refused before the taggers take their time
+    return corpus

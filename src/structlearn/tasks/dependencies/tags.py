@@ -96,5 +96,5 @@ def tag_names(corpus: Corpus, tags: Tags, column: int) -> list[list[str]]:
         return corpus.column(TAG_COLUMNS[column])
     numbers, names = tags[column]
     flat = [names[k] for k in memoryview(numbers).cast("B").cast("I")]
-    ends = accumulate((corpus.core.length(s) for s in range(len(corpus))), initial=0)
+    ends = accumulate(corpus.core.lengths(), initial=0)
     return [flat[begin:end] for begin, end in pairwise(ends)]

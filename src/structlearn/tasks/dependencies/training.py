@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import LineError
-from ...fitting.jackknife import jackknifed_tags
+from ...fitting.jackknife import jackknifed, numbered
 from ...fitting.learner_registry import AdaGradParameters, learner_parameters
 from ...fitting.learning import learn
+from ...fitting.parts import Parts
 from ...fitting.presets import preset_of
+from ...fitting.split_corpus import SplitCorpus
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import Meter
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees
+from ..tree_losses import loss_weights
 from .heaviest import heaviest_features
 from .model import ParserModel
-from .scores import tag_accuracies
+from .scores import tag_hits
 from .tags import TAG_COLUMNS, Tags, column_tags, make_tagger, predicted_tags
 
 __all__ = ["ParserFitting", "ParserProblem"]
+
+Vector = npt.NDArray[np.float64]
 
 #: How the pruner is learned: a softmax over the heads of each word, by AdaGrad without a
 #: regulariser, and the bits of its table.
@@ -85,6 +92,47 @@ class ParserProblem(Problem):
         return {**super().specification(), "sentences": self._described}
 
 
+class LabelSets:
+    """The relations that arcs of a part may have, as masks of bits by key; parts are joined."""
+
+    def __init__(self, keys: bytes, masks: bytes) -> None:
+        self.keys = np.frombuffer(keys, np.uint64)
+        self.masks = np.frombuffer(masks, np.uint64).reshape(len(self.keys), -1)
+
+    def __add__(self, other: LabelSets) -> LabelSets:
+        keys = np.union1d(self.keys, other.keys)
+        masks = np.zeros((len(keys), self.masks.shape[1]), np.uint64)
+        for part in (self, other):
+            masks[np.searchsorted(keys, part.keys)] |= part.masks
+        return LabelSets(keys.tobytes(), masks.tobytes())
+
+    def stored(self) -> tuple[bytes, bytes]:
+        """Return keys and masks as the core has them."""
+        return self.keys.tobytes(), self.masks.tobytes()
+
+
+class Bank(NamedTuple):
+    """A part of a treebank, read by the core, and the weights of its losses."""
+
+    core: _core.ParserTreebank
+    losses: Vector | None
+    n_tokens: int
+
+
+class Shape(NamedTuple):
+    """What a parser's parameters say of its problem."""
+
+    most_heads: int
+    least_share: float
+    projective: bool
+    order: int
+    iterations: int
+    bits: int
+    #: There are sums over trees.
+    has_sums: bool
+    dtype: npt.DTypeLike
+
+
 class ParserFitting:
     """One run of learning.
 
@@ -92,32 +140,35 @@ class ParserFitting:
     ----------
     parser : DependencyParser
         Whose parameters count.
-    corpus, dev : Corpus
-        Of CoNLL-U.
-    loss_weight : array of shape (n_sentences,), optional
-        Weights of the losses of the sentences.
+    corpus : SplitCorpus
+        Of CoNLL-U, with the weights of its sentences.
+    dev : Corpus, optional
     """
 
     def __init__(
-        self,
-        parser: Any,
-        corpus: Corpus,
-        dev: Corpus | None = None,
-        loss_weight: npt.NDArray[np.float64] | None = None,
+        self, parser: Any, corpus: Corpus | SplitCorpus, dev: Corpus | None = None
     ) -> None:
         self.parser = parser
-        self.corpus = corpus
+        self.corpus = SplitCorpus.of(corpus)
         self.dev = dev
-        self.loss_weight = loss_weight
-        self.check_trees()
         self.gold = None if dev is None else gold_trees(dev)
-        self.bits = parser.hash_bits
-        if self.bits is None:
-            self.bits = BATCH_BITS if parser.learner in _BATCH else ONLINE_BITS
-
-    def check_trees(self) -> None:
-        """Refuse bad trees before the taggers take their time."""
-        gold_trees(self.corpus)
+        batch = parser.learner in _BATCH
+        bits = parser.hash_bits
+        self.shape = Shape(
+            parser.most_heads,
+            parser.least_share,
+            parser.projective,
+            parser.order,
+            parser.training_iterations,
+            bits if bits is not None else BATCH_BITS if batch else ONLINE_BITS,
+            self._temperature > 0,
+            np.float64 if batch else np.float32,
+        )
+        # As one treebank orders them: the most frequent first, then by name.
+        counts = self.corpus.counts("deprel")
+        self.labels = sorted(counts, key=lambda name: (-counts[name], name.encode()))
+        deprel = self.corpus.find_column("deprel")
+        self.class_weight = parser._label_weights(lambda: self.corpus.totals(deprel))
 
     def run(self) -> tuple[ParserModel, Learned]:
         """Learn; return the model and the record of the training."""
@@ -140,58 +191,66 @@ class ParserFitting:
             model.training["features"] = heaviest_features(model, self.corpus)
         return model, learned
 
-    def problem(self) -> ParserProblem:
+    def problem(self) -> Problem:
         """Learn taggers and pruner; return what is left to learn."""
-        p = self.parser
-        train_tags, self.dev_tags, self.taggers = self._tags()
-        try:
-            self.treebank = _core.ParserTreebank(self.corpus.core, train_tags, p.lemmas)
-        except LineError as error:
-            raise error.in_file(self.corpus.path or "the corpus") from None
+        p, shape, n_tokens = self.parser, self.shape, self.corpus.n_tokens
+        tagged, self.dev_tags, self.taggers = self._tags()
+        banks = tagged.then(_bank, self.labels, bool(p.lemmas), self.class_weight)
+        del tagged
+        self.sets: LabelSets = banks.sum(_label_sets)
+        banks = banks.then(_with_sets, *self.sets.stored())
         with Meter("learning which heads are likely", shown=bool(p.verbose)):
-            self.pruner = self._pruner()
-            examples = self.treebank.pruned(
-                self.pruner, p.most_heads, p.least_share, p.projective, p.order
+            pruning = banks.problem(_pruner_problem, shape, n_tokens=n_tokens)
+            self.pruner = self._pruner(pruning)
+            pruned = banks.then(_pruned, self.pruner, shape)
+        del banks, pruning
+        if p.verbose:
+            heads, crossing = pruned.sum(_facts)
+            p._say(
+                f"{len(self.labels)} relations; {heads / n_tokens:.2f} candidate heads per word on "
+                "average"
             )
-        self.parser._say(
-            f"{len(self.treebank.labels)} relations; "
-            f"{examples.heads_per_word:.2f} candidate heads per word on average"
-        )
-        return parser_problem(p, self.treebank, examples, self.bits, self.loss_weight)
+            if crossing and shape.projective and shape.has_sums:
+                p._say(f"{crossing} sentences with crossing arcs are left out")
+        return pruned.problem(_parser_problem, shape, n_tokens=n_tokens)
 
     @property
     def _temperature(self) -> float:
         return _temperature(self.parser)
 
-    def _tags(self) -> tuple[Tags, Tags, list[Any]]:
+    def _tags(self) -> tuple[Parts, Tags, list[Any]]:
+        """Return the sentences with the tags to learn on, the dev set's tags, and the taggers."""
         p = self.parser
         if p.gold_tags:
-            return column_tags(), column_tags(), []
+            return self.corpus.parts.then(_with_own_tags), column_tags(), []
         n_taggers = len(TAG_COLUMNS) * (min(p.folds, len(self.corpus)) + 1)
         with Meter("tagging", n_taggers, shown=bool(p.verbose)) as meter:
             return self._predicted_tags(p, meter)
 
-    def _predicted_tags(self, p: Any, meter: Meter) -> tuple[Tags, Tags, list[Any]]:
+    def _predicted_tags(self, p: Any, meter: Meter) -> tuple[Parts, Tags, list[Any]]:
         threads = p.n_threads
-        train: Tags = []
+        tagged = self.corpus.parts.then(_untagged)
+        predict = partial(_labels, threads=tagged.threads or threads)
         for column in TAG_COLUMNS:
             learn = partial(
                 make_tagger, column=column, n_jobs=threads, random_state=p.random_state, n_models=1
             )
             counted = meter.counting(learn, f"{column} in {p.folds} folds")
-            train.append(jackknifed_tags(self.corpus, p.folds, counted, threads))
-        for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
-            self.parser._say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
+            found = jackknifed(tagged, itemgetter(0), p.folds, counted, predict)
+            tagged = found.then(_with_column)
+        for name, (right, known) in tagged.sum(_tag_hits).items() if p.verbose else ():
+            if known:
+                told = f"tags of {name} in {p.folds} folds: accuracy {right / known:.4f}"
+                self.parser._say(told)
         taggers = [
             meter.counting(make_tagger, column)(self.corpus, column, threads, p.random_state)
             for column in TAG_COLUMNS
         ]
         dev = column_tags() if self.dev is None else predicted_tags(taggers, self.dev, threads)
-        return train, dev, taggers
+        return tagged, dev, taggers
 
-    def _pruner(self) -> npt.NDArray[np.float32]:
+    def _pruner(self, problem: Problem) -> npt.NDArray[np.float32]:
         """Return the weights of the pruner."""
-        problem = self._pruner_problem()
         seed = self.parser.random_state
         parameters = AdaGradParameters(**_PRUNER, random_state=seed, n_jobs=1)
         parameters.least = 1e-3  # most heads have next to no probability
@@ -199,9 +258,6 @@ class ParserFitting:
         if training.interrupted:
             raise KeyboardInterrupt("interrupted while the pruner was learning")
         return training.weights.astype(np.float32)
-
-    def _pruner_problem(self) -> Problem:
-        return pruner_problem(self.treebank, self.bits, self.loss_weight)
 
     def _dev_las(self, weights: npt.NDArray[Any]) -> float:
         assert self.dev is not None
@@ -212,9 +268,9 @@ class ParserFitting:
 
     def _model(self, weights: npt.NDArray[Any], pruner: npt.NDArray[Any]) -> ParserModel:
         p = self.parser
-        keys, masks = self.treebank.label_sets()
+        keys, masks = self.sets.stored()
         return ParserModel(
-            labels=self.treebank.labels,
+            labels=self.labels,
             order=p.order,
             projective=p.projective,
             iterations=p.iterations,
@@ -242,35 +298,84 @@ def _temperature(parser: Any) -> float:
     return float(learner_parameters(parser, 0).temperature)
 
 
-def pruner_problem(
-    treebank: Any, bits: int, sample_weight: npt.NDArray[np.float64] | None = None
-) -> Problem:
-    """Return the problem of the pruner."""
-    native = treebank.pruner_problem(min(_PRUNER_BITS, bits), sample_weight)
-    return Problem(native, sample_weight=sample_weight, dtype=np.float32)
+# -- what is done where the parts are -------------------------------------------------------------
 
 
-def parser_problem(
-    parser: Any,
-    treebank: Any,
-    examples: _core.ParserExamples,
-    bits: int,
-    sample_weight: npt.NDArray[np.float64] | None = None,
-) -> ParserProblem:
-    """Return the problem of the parser.
+def _with_own_tags(corpus: Corpus) -> tuple[Corpus, Tags]:
+    return corpus, column_tags()
 
-    Sentences whose gold tree a sum over trees leaves out have weight 0.
-    """
-    if parser.projective and _temperature(parser) > 0:
-        fits = np.array(treebank.projective)
+
+def _untagged(corpus: Corpus) -> tuple[Corpus, Tags]:
+    return corpus, []
+
+
+def _labels(model: Any, corpus: Corpus, threads: int) -> list[str]:
+    return [tag for row in model.label_corpus(corpus, threads) for tag in row]
+
+
+def _with_column(found: tuple[tuple[Corpus, Tags], list[str]]) -> tuple[Corpus, Tags]:
+    (corpus, tags), column = found
+    return corpus, [*tags, numbered(column)]
+
+
+def _tag_hits(tagged: tuple[Corpus, Tags]) -> dict[str, tuple[int, int]]:
+    return tag_hits(*tagged)
+
+
+def _bank(
+    tagged: tuple[Corpus, Tags],
+    labels: list[str],
+    lemmas: bool,
+    class_weight: Mapping[str, float] | None,
+) -> Bank:
+    corpus, tags = tagged
+    losses = loss_weights(corpus.column("deprel"), corpus.weights or None, class_weight)
+    try:
+        core = _core.ParserTreebank(corpus.core, tags, lemmas, labels)
+    except LineError as error:
+        raise error.in_file(corpus.path or "the corpus") from None
+    return Bank(core, losses, corpus.n_tokens)
+
+
+def _label_sets(bank: Bank) -> LabelSets:
+    return LabelSets(*bank.core.label_sets())
+
+
+def _with_sets(bank: Bank, keys: bytes, masks: bytes) -> Bank:
+    bank.core.set_label_sets(keys, masks)
+    return bank
+
+
+def _pruner_problem(bank: Bank, shape: Shape) -> Problem:
+    native = bank.core.pruner_problem(min(_PRUNER_BITS, shape.bits), bank.losses)
+    return Problem(native, sample_weight=bank.losses, dtype=np.float32)
+
+
+def _pruned(
+    bank: Bank, pruner: npt.NDArray[np.float32], shape: Shape
+) -> tuple[Bank, _core.ParserExamples]:
+    weights = np.ascontiguousarray(pruner)
+    return bank, bank.core.pruned(weights, *shape[:4])
+
+
+def _facts(pruned: tuple[Bank, _core.ParserExamples]) -> tuple[float, int]:
+    """Return the number of heads that are left, and of sentences with crossing arcs."""
+    bank, examples = pruned
+    return examples.heads_per_word * bank.n_tokens, bank.core.projective.count(False)
+
+
+def _parser_problem(pruned: tuple[Bank, _core.ParserExamples], shape: Shape) -> ParserProblem:
+    """Return the problem of a part: what a sum over projective trees leaves out has weight 0."""
+    (bank, losses, _), examples = pruned
+    if shape.projective and shape.has_sums:
+        fits = np.array(bank.projective)
         if not fits.all():
-            parser._say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
-            sample_weight = fits * (1.0 if sample_weight is None else sample_weight)
+            losses = fits * (1.0 if losses is None else losses)
     return ParserProblem(
         examples,
-        projective=parser.projective,
-        iterations=parser.training_iterations,
-        bits=bits,
-        sample_weight=sample_weight,
-        dtype=np.float64 if parser.learner in _BATCH else np.float32,
+        projective=shape.projective,
+        iterations=shape.iterations,
+        bits=shape.bits,
+        sample_weight=losses,
+        dtype=shape.dtype,
     )

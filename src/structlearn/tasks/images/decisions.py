@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...features.pixel_pairs import PAIR_NAMES
+from ...models.decisions import ranked
 from .model import SegmenterModel
 from .sites import Sites
 
@@ -59,7 +60,6 @@ def explain(model: SegmenterModel, image: Any, labels: Any) -> list[dict[str, An
                 rivals[other] = np.concatenate((parts, lost * model.pair)) / n
         runner_up = min(rivals, key=lambda other: (float(rivals[other].sum()), other))
         named = zip([*measured, *PAIR_NAMES], rivals[runner_up].tolist(), strict=True)
-        ranked = sorted(named, key=lambda part: (-abs(part[1]), part[0]))
         found.append(
             {
                 "position": None,
@@ -67,7 +67,7 @@ def explain(model: SegmenterModel, image: Any, labels: Any) -> list[dict[str, An
                 "pixels": n,
                 "runner_up": names[runner_up],
                 "margin": float(rivals[runner_up].sum()),
-                "contributions": [part for part in ranked if part[1]],
+                "contributions": ranked(named),
             }
         )
     return found

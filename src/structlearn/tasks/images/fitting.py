@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from ...estimators.outputs import (
     class_weight_table,
@@ -19,18 +20,21 @@ from ...features.pixels import Basis, PixelFeatures
 from ...fitting.example_weights import check_sample_weight, refuse_no_weight
 from ...fitting.learner_registry import CRFParameters
 from ...fitting.learning import learn
+from ...fitting.parts import Parts
 from ...fitting.presets import preset_of
+from ...fitting.split_corpus import by_part, joined
 from ...fitting.task_learning import Learned, learn_task
 from ...io.image_folders import Example
-from ...io.masks import MaskCoding
+from ...io.masks import MaskCoding, RawMask
 from ...meter import Meter, say
 from ...metrics.overlap import compare
+from ...problem import Problem
 from ...scoring.cone import WeightFloor
 from ...threads import one_blas_thread
 from .gallery import Gallery
 from .model import SegmenterModel
 from .pixels import PixelProblem, Pixels
-from .problem import PAIR_SCALE
+from .problem import PAIR_SCALE, ImageProblem
 
 __all__ = ["ImageFitting", "fit_segmenter", "pixel_features"]
 
@@ -52,23 +56,24 @@ _PRIOR = np.array([4.0, 4.0, 12.0])
 
 def fit_segmenter(
     segmenter: Any,
-    examples: Sequence[Example],
+    examples: Parts,
     dev: Sequence[Example] | None,
     names: Any,
     sample_weight: Any = None,
 ) -> tuple[SegmenterModel, Learned]:
-    """Learn from examples; return the model, and how it was learned."""
-    weights = check_sample_weight(sample_weight, len(examples))
+    """Learn from examples, in parts; return the model, and how it was learned."""
+    sizes = [n or 0 for n in examples.each(len)]
+    weights = check_sample_weight(sample_weight, sum(sizes))
     refuse_no_weight(weights)
     if weights is not None:
-        examples = [e for e, weight in zip(examples, weights, strict=True) if weight]
+        examples = examples.then(_present, own=by_part(weights, sizes))
         weights = weights[weights > 0]
-    coding = MaskCoding.fit([e.mask for e in examples], names, segmenter.void)
-    gold = [coding.encode(e.mask) for e in examples]
+    coding = MaskCoding.fit(joined(examples.each(_mask_values)), names, segmenter.void)
     held_out = None if dev is None else coding.encode_judges([e.mask for e in dev])
-    with one_blas_thread():
-        images, threads = [e.image for e in examples], segmenter.n_threads
-        gallery = Gallery(images, gold, pixel_features(segmenter), threads)
+    threads = examples.threads or segmenter.n_threads
+    with one_blas_thread():  # puts the limits of this process back
+        gallery = examples.then(_gallery, coding, pixel_features(segmenter), threads)
+        del examples
         return ImageFitting(segmenter, gallery, coding, weights).run(dev, held_out)
 
 
@@ -84,26 +89,30 @@ class ImageFitting:
     ----------
     segmenter : ImageSegmenter
         Read only: its parameters.
-    gallery : Gallery
+    gallery : Parts
+        The :class:`~structlearn.tasks.images.gallery.Gallery` of each part.
     coding : MaskCoding
     image_weight : array of shape (n,), optional
     """
 
     def __init__(
-        self, segmenter: Any, gallery: Any, coding: MaskCoding, image_weight: Array | None
+        self, segmenter: Any, gallery: Parts, coding: MaskCoding, image_weight: Array | None
     ) -> None:
         self.segmenter, self.coding, self.image_weight = segmenter, coding, image_weight
         self.gallery = gallery
         self.threads: int = segmenter.n_threads
         self.rng = np.random.default_rng(segmenter.random_state)
         self.n_classes = len(coding.names)
-        self.counts: Integers = gallery.class_counts(self.n_classes)
-        self.n_images = len(self.counts)
-        self.say(f"{self.n_images} images, {gallery.n_pixels:,} pixels, {self.n_classes} classes")
+        counts = gallery.each(Gallery.class_counts, self.n_classes)
+        self.sizes = [0 if one is None else len(one) for one in counts]
+        self.counts: Integers = np.concatenate([one for one in counts if one is not None])
+        self.n_images, self.n_pixels = len(self.counts), int(gallery.sum(_n_pixels))
+        self.say(f"{self.n_images} images, {self.n_pixels:,} pixels, {self.n_classes} classes")
         self.sample_weight = np.ones(self.n_images) if image_weight is None else image_weight
         self.total_weight = float(self.sample_weight.sum())
         self.copies = whole_copies(self.sample_weight)
-        self.contrast = Contrast.of_sums(*gallery.contrast_sums(self.copies.tolist()))
+        copies = by_part(self.copies.tolist(), self.sizes)
+        self.contrast = Contrast.of_sums(*gallery.sum(Gallery.contrast_sums, own=copies))
         self.class_weight = class_weight_table(
             segmenter.class_weight,
             np.array(coding.names),
@@ -130,7 +139,8 @@ class ImageFitting:
             alone = self.learn_alone()
         self.say("learned single pixels")
 
-        self.gallery.prepare(self.contrast, self.basis, segmenter.superpixels, self.n_classes)
+        shape = segmenter.superpixels, self.n_classes
+        self.gallery = self.gallery.then(_prepared, self.contrast, self.basis, *shape)
         pairs = self.pair_problem(alone)
         by_pairs = segmenter.learner == "crf"
         if not by_pairs:
@@ -156,10 +166,11 @@ class ImageFitting:
             learned = learn_task(segmenter, pairs, preset=preset, **watched)
         else:
             problem = self.gallery.problem(
+                _problem,
                 len(self.basis),
                 self.n_classes,
-                image_weight=self.image_weights,
-                class_weight=self.class_weight,
+                self.class_weight,
+                own=by_part(self.image_weights, self.sizes),
             )
             with warnings.catch_warnings():
                 if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
@@ -170,7 +181,7 @@ class ImageFitting:
         made.training = {
             **learned.record(segmenter.learner),
             "images": self.n_images,
-            "pixels": int(self.gallery.n_pixels),
+            "pixels": self.n_pixels,
             "parameters": segmenter._stored(),
         }
         return made, learned
@@ -199,9 +210,8 @@ class ImageFitting:
         n = int(begins[-1])
         chosen = np.sort(self.rng.permutation(n)[:_SAMPLE]) if n > _SAMPLE else np.arange(n)
         parts = np.split(chosen, np.searchsorted(chosen, begins[1:-1]))
-        sampled = self.gallery.sample(
-            [part - begin for part, begin in zip(parts, begins, strict=False)]
-        )
+        shifted = [part - begin for part, begin in zip(parts, begins, strict=False)]
+        sampled = joined(self.gallery.each(Gallery.sample, own=by_part(shifted, self.sizes)))
         sample, labels = (np.concatenate([one[k] for one in sampled]) for k in (0, 1))
         weights = np.concatenate([self.weights(e, gold) for e, (_, gold) in enumerate(sampled)])
         sizes = [len(gold) for _, gold in sampled]
@@ -226,7 +236,9 @@ class ImageFitting:
         draws = self.rng.integers(2**63, size=self.n_images).tolist()
         most = max(1, _SAMPLE // self.n_images)
         groups = []
-        for image, (near, own, gold) in enumerate(self.gallery.neighbours(alone, most, draws)):
+        seeds = by_part(draws, self.sizes)
+        sites = joined(self.gallery.each(Gallery.neighbours, alone, most, own=seeds))
+        for image, (near, own, gold) in enumerate(sites):
             weight = self.weights(image, gold) / max(len(gold), 1)
             groups.append(Pixels(near, own + near @ _PRIOR, gold, weight))
         return PixelProblem(groups, N_PAIR, WeightFloor(-_PRIOR))
@@ -242,3 +254,43 @@ class ImageFitting:
             alone,
             self.segmenter.superpixels,
         )
+
+
+# -- what is done where the parts are -------------------------------------------------------------
+
+
+def _present(examples: list[Example], weights: Array) -> list[Example] | None:
+    return [e for e, weight in zip(examples, weights, strict=True) if weight] or None
+
+
+def _mask_values(examples: list[Example]) -> list[RawMask]:
+    return [e.mask._replace(values=np.unique(e.mask.values)) for e in examples]
+
+
+def _gallery(
+    examples: list[Example], coding: MaskCoding, features: PixelFeatures, threads: int
+) -> Gallery:
+    threadpool_limits(limits=1, user_api="blas")  # sums depend on how products are cut
+    gold = [coding.encode(e.mask) for e in examples]
+    return Gallery([e.image for e in examples], gold, features, threads)
+
+
+def _n_pixels(gallery: Gallery) -> int:
+    return gallery.n_pixels
+
+
+def _prepared(gallery: Gallery, *args: Any) -> Gallery:
+    gallery.prepare(*args)
+    return gallery
+
+
+def _problem(
+    gallery: Gallery,
+    image_weight: Array | None,
+    n_features: int,
+    n_classes: int,
+    class_weight: Array | None,
+) -> Problem:
+    return ImageProblem(
+        gallery.scenes, n_features, n_classes, image_weight=image_weight, class_weight=class_weight
+    )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...features.pixel_pairs import Contrast, contrast_sums
 from ...features.pixels import Basis, PixelFeatures
-from ...problem import Problem
 from .model import in_parallel, make_sites
-from .problem import ImageProblem
 from .scenes import Scene
 
 __all__ = ["Gallery"]
@@ -81,7 +78,7 @@ class Gallery:
         in_parallel(prepare_scene, self.scenes, self._threads)
 
     def neighbours(
-        self, alone: Array, most: int, seeds: Sequence[int]
+        self, seeds: Sequence[int], alone: Array, most: int
     ) -> list[tuple[Array, Array, Integers]]:
         """Return pair features, own scores and classes of at most so many sites of each image."""
 
@@ -94,7 +91,3 @@ class Gallery:
             return near, scene.scores(alone, at), scene.site_gold[at]
 
         return in_parallel(sites, list(zip(self.scenes, seeds, strict=True)), self._threads)
-
-    def problem(self, n_features: int, n_classes: int, **weights: Any) -> Problem:
-        """Return the problem of all sites and pairs; see :class:`ImageProblem`."""
-        return ImageProblem(self.scenes, n_features, n_classes, **weights)

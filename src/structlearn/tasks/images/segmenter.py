@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...drawing.overlay import overlay
+from ...drawing.report import Report, Weights
 from ...exceptions import CapabilityError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Switch, Whole, parameter
@@ -179,10 +180,11 @@ class ImageSegmenter(LearnerParameters, FileTask):
             Multiplies the loss of each image; ≥ 0. An image of weight 0 is as if it were not there.
             Pixels are drawn from an image once, whatever it weighs.
         """
+        from ...fitting.split_corpus import in_parts
         from .fitting import fit_segmenter
 
         self._check()
-        examples = read_examples(X, y)
+        examples = in_parts(X, read_examples, y)
         pairs = None if dev is None else example_pairs(dev)
         held_out = None if pairs is None else read_examples(pairs)
         self._accept(
@@ -216,7 +218,8 @@ class ImageSegmenter(LearnerParameters, FileTask):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = SegmenterModel
-    _title = "Image segmenter"
+    _title, _unit = "Image segmenter", "pixels"
+    _writes_text = False
 
     @staticmethod
     def _held_by(model: SegmenterModel) -> dict[str, Any]:
@@ -254,14 +257,8 @@ class ImageSegmenter(LearnerParameters, FileTask):
         model: SegmenterModel = self._fitted()
         return model.inputs(read_images(X), neighbours=neighbours, threads=self.n_threads)
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
-        return answer(self._inputs(X, **reading))  # there are no images without pixels
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        return X, []  # there are no images without pixels
 
     def _named(self, inputs: Any, i: int, output: Any) -> npt.NDArray[np.uint8]:
         mask: npt.NDArray[np.uint8] = self._fitted().coding.decode(inputs.spread(i, output))
@@ -283,9 +280,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
                 scores[i] = -math.inf
         return list(scores)
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[ImageInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
         model: SegmenterModel = self._fitted()
         examples = read_examples(X, y)
         inputs = model.inputs([e.image for e in examples], threads=self.n_threads)
@@ -340,11 +335,6 @@ class ImageSegmenter(LearnerParameters, FileTask):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
-
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         from .inspection import class_weights
 
@@ -365,11 +355,50 @@ class ImageSegmenter(LearnerParameters, FileTask):
             for i, y in enumerate(outputs)
         ]
 
+    def _typed(self, words: list[str]) -> NoReturn:
+        raise ValueError("--sentence does not work with an image segmenter: name images with INPUT")
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import pixel_facts
+
+        return pixel_facts(self._fitted())
+
+    def _report(self) -> Report:
+        from .inspection import fill_report
+
+        return fill_report(super()._report(), self._fitted())
+
+    def _names_of_features(self) -> list[str]:
+        return list(self.classes_)
+
+    def _to_show(self, X: Any, most: int) -> tuple[ImageInputs, list[Any], list[str], int]:
+        from .inspection import images_to_show
+
+        model: SegmenterModel = self._fitted()
+        images, gold, names, n_images = images_to_show(model, X, most)
+        return model.inputs(images, threads=self.n_threads), gold, names, n_images
+
+    def _table(self, labels: Sequence[str] | None, page: bool) -> Weights:
+        names, weights = zip(*((name, w) for _, name, w in self._pairs()), strict=True)
+        note = "what they lose"
+        return Weights("Neighbours of unequal class", note, [*names], [("(unequal)", [*weights])])
+
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        share = f"{100 * decision['pixels'] / inputs.source[i][..., 0].size:.1f} % of the image"
+        return decision["label"], share, None, decision["runner_up"]
+
+    def _drawn(self, inputs: Any, i: int, output: Any, gold: Any, page: bool) -> dict[str, Any]:
+        from .inspection import drawn
+
+        model: SegmenterModel = self._fitted()
+        found = model.coding.encode(mask_of_array(output, "the mask"))
+        return drawn(model, inputs.source[i], found, gold, page)
+
     # -- judging --------------------------------------------------------------------------------
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean IoU on images with masks."""
-        return float(self.evaluate(X, y)["iou"])
+    _measure = "iou"
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
         """Compare predicted with gold masks.
@@ -405,9 +434,9 @@ class ImageSegmenter(LearnerParameters, FileTask):
         scores["pixels_per_second"] = round(labelled / max(seconds, 1e-9))
         return scores, overlap, alone
 
-    def report(self, X: Any, *, confusions: int = 0) -> str:
+    def report(self, X: Any, y: Any = None, *, confusions: int = 0) -> str:
         """Return the scores as text, with a table by class."""
-        scores, overlap, alone = self._evaluate(X)
+        scores, overlap, alone = self._evaluate(X, y)
         names = self._fitted().coding.names
         lines = [
             f"mean IoU {100 * overlap.mean_iou:.2f} (pixels alone {100 * alone.mean_iou:.2f}), "

@@ -187,10 +187,16 @@ class Annotating:
 
         Best first, given the tags that were found; projective trees where the parser is of order 2.
         """
+        return self.rank_trees(self.annotate(X), n)
+
+    def rank_trees(self, doc: Doc, n: int = 5) -> list[list[tuple[float, Any]]]:
+        """Return the n best trees of each sentence of an annotated text, as (score, tree).
+
+        As :meth:`predict_kbest`, given the words and the tags that the document has.
+        """
         number = check_whole("n", n, 1)
         if "parser" not in self.stages:
             raise CapabilityError("the pipeline has no parser, so there are no trees")
-        doc = self.annotate(X)
         words = [sentence.words for sentence in doc if sentence.words]
         trees: Any = ()
         if words:
@@ -307,12 +313,21 @@ class Annotating:
             for word, label in zip(flat, labels, strict=True):
                 word.entity = label
 
-    def _warn_if_uncalibrated(self) -> None:
-        from ...models.temperature import doubt, warn_of
+    @property
+    def calibrated_(self) -> bool:
+        """Whether the confidence of every stage can be trusted."""
+        return not any(self._doubts().values())
+
+    def _doubts(self) -> dict[str, str]:
+        from ...models.temperature import doubt
         from .confidence import stage_calibrations
 
-        stages = stage_calibrations(self).items()
-        warn_of("Pipeline", {name: doubt(*certainty) for name, certainty in stages})
+        return {name: doubt(*certainty) for name, certainty in stage_calibrations(self).items()}
+
+    def _warn_if_uncalibrated(self) -> None:
+        from ...models.temperature import warn_of
+
+        warn_of("Pipeline", self._doubts())
 
     def _add_confidence(self, docs: list[Doc], threads: int) -> None:
         from .confidence import add_confidence
@@ -346,10 +361,8 @@ class Annotating:
         from ...text.files import written_text
         from .files import write_annotated
 
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return write_annotated(self, source, file, format, confidence, progress)
-        return write_annotated(self, source, output, format, confidence, progress)
+        with written_text(output) as file:
+            return write_annotated(self, source, file, format, confidence, progress)
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:

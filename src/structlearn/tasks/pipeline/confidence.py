@@ -260,9 +260,8 @@ def calibrate_heads(parser: Any, dev: Any, threads: int) -> None:
     from ...text.dependency_treebank import gold_trees
 
     inputs = parser.inputs(dev, [None] * 3)
-    lengths = map(dev.core.length, range(len(dev)))
     outputs = inputs.solve(threads).outputs
-    heads = [list(y[:n]) for y, n in zip(outputs, lengths, strict=True)]
+    heads = [list(y[:n]) for y, n in zip(outputs, dev.core.lengths(), strict=True)]
     right = [
         [h == gold for h, (gold, _) in zip(row, tree, strict=True)]
         for row, tree in zip(heads, gold_trees(dev), strict=True)

@@ -131,7 +131,7 @@ class DocSentence:
             [(word.head or 0, word.relation) for word in words],
             [word.form for word in words],
             [word.upos for word in words],
-            probabilities=known if len(known) == len(words) else None,
+            confidence=known if len(known) == len(words) else None,
         )
 
     def draw(self) -> Any:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["FORMATS", "text_pieces", "write_annotated"]
+__all__ = ["FORMATS", "text_pieces", "write_annotated", "written_doc"]
 
 FORMATS = ("conllu", "json", "html", "text")
 #: Bytes that are read at a time, and the most that a piece without a blank line has.
@@ -101,7 +101,7 @@ def write_annotated(
     pieces = text_pieces(source, last_sentence=pipeline._last_sentence)
     for doc in pipeline.pipe(pieces, confidence=confidence):
         try:
-            written = _written(doc, format, n_sentences, offset, confidence)
+            written = written_doc(doc, format, confidence, n_sentences, offset)
         except ValueError as error:  # what the format cannot hold
             raise FileError(os.fspath(source), str(error)) from None
         output.write(written.encode())
@@ -115,8 +115,16 @@ def write_annotated(
     return n_words
 
 
-def _written(doc: Doc, format: str, before: int, offset: int, confidence: bool) -> str:
-    """Return a piece in a format; sentences and characters are counted over the whole file."""
+def written_doc(
+    doc: Doc, format: str, confidence: bool = False, before: int = 0, offset: int = 0
+) -> str:
+    """Return a document in a format.
+
+    Parameters
+    ----------
+    before, offset : int
+        Sentences and characters of the file before it, which are counted too.
+    """
     if format == "conllu":
         return doc.to_conllu(first_id=before + 1, confidence=confidence)
     if format == "html":

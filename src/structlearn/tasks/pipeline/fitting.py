@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...fitting.jackknife import numbered
+from ...fitting.split_corpus import SplitCorpus, by_part, in_parts, joined
+from ...io.container import Tensor, read_container, write_container
 from ...meter import say
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees, read_treebank
@@ -20,12 +23,14 @@ from .corpora import put_tags
 from .entities import read_entities, train_entities
 from .kept_stages import KeptStages, corpora_digest
 from .model import PipelineModel
-from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
+from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed_tags, seen_combinations, train_tagger
 from .tokeniser import Tokeniser, labelled_characters, train_tokeniser
 from .words import LemmaLabels, Lemmatiser, train_lemmatiser, train_splitter
 
 __all__ = ["PipelineFitting"]
 
+#: Where the tags that the parser learns from are kept.
+_TAGS = "tags"
 #: Of the sentences with entities one in so many calibrates.
 _PARTS = 5
 
@@ -53,16 +58,13 @@ class PipelineFitting:
 
     def __init__(self, pipeline: Any, X: Any, dev: Any, entities: Any = None) -> None:
         self.pipeline = pipeline
-        self.corpus = not_empty(read_treebank(X))
+        self.corpus = SplitCorpus(in_parts(X, _read, bool(pipeline.parser)))
         self.dev = None if dev is None else not_empty(read_treebank(dev), "the dev corpus")
         self.entities = None if entities is None else read_entities(entities)
         self.threads = n_threads(pipeline.n_jobs)
         self.parts: dict[str, Any] = {}
-        # What is wrong with the treebank is said before any stage takes its time.
-        if pipeline.parser:
-            gold_trees(self.corpus)
-        if pipeline.tokeniser:
-            self._characters = labelled_characters(self.corpus)
+        if pipeline.tokeniser:  # what is wrong is said before any stage takes its time
+            self._characters = self.corpus.parts.then(labelled_characters)
             self._dev_texts = [] if self.dev is None else list(raw_paragraphs(self.dev))
         self.kept = KeptStages(pipeline.checkpoint, self._identity)
 
@@ -143,7 +145,8 @@ class PipelineFitting:
 
     def _identity(self) -> dict[str, Any]:
         """Return what decides how the training ends."""
-        data = corpora_digest(self.corpus, self.dev, self.entities)
+        own = self.corpus.parts.each(corpora_digest)
+        data = " ".join([*filter(None, own), corpora_digest(self.dev, self.entities)])
         return {**self.pipeline._stored(), "data": data}
 
     def _settings(self, stage: str) -> dict[str, Any]:
@@ -166,24 +169,23 @@ class PipelineFitting:
             model = learned
         self.parts[name] = model
 
-    def _jackknifed(self, tagger: AgreeingTagger) -> Corpus:
+    def _jackknifed(self, tagger: AgreeingTagger) -> SplitCorpus:
         """Return the treebank with the tags that taggers give which have not seen them."""
-        p = self.pipeline
+        p, parts = self.pipeline, self.corpus.parts
         if p.verbose:
             say(f"stage: tags of the treebank, in {p.folds} folds")
-        tagged: Corpus | None = self.kept.take("tagged.conllu", read_treebank)
-        if tagged is not None:
-            return tagged
+        kept = self.kept.take(_TAGS, _read_tags)
+        if kept is not None:
+            lengths = [n or 0 for n in parts.each(_n_tokens)]
+            return SplitCorpus(parts.then(_put_numbers, kept[1], own=by_part(kept[0], lengths)))
         settings = {**self._settings("tags"), "n_models": 1, "verbose": 0}
-        found = jackknifed(self.corpus, p.folds, tagger, **settings)
-        names = sorted(set(found))
-        index = {name: k for k, name in enumerate(names)}
-        tagged = _copy(self.corpus)
-        put_tags(tagged, (index[row] for row in found), names)
-        self.kept.keep("tagged.conllu", tagged.write)
-        return tagged
+        found = jackknifed_tags(parts, p.folds, tagger, self.threads, **settings)
+        if self.kept.keeps:
+            numbers, names = numbered(joined(found.each(_rows)))
+            self.kept.keep(_TAGS, lambda path: _write_tags(path, numbers, names))
+        return SplitCorpus(found.then(_put_rows))
 
-    def _parser(self, tagged: Corpus, dev: Corpus | None) -> ParserModel:
+    def _parser(self, tagged: SplitCorpus, dev: Corpus | None) -> ParserModel:
         """Return the parser, learned on predicted tags, which it finds in the columns."""
         settings = self._settings("parser")
         if self.pipeline.tags:
@@ -191,6 +193,49 @@ class PipelineFitting:
         settings = {"checkpoint": self.kept.checkpoint("parser.checkpoint"), **settings}
         model: ParserModel = DependencyParser(**settings).fit(tagged, dev=dev).model_
         return model
+
+
+# -- what is done where the parts are -------------------------------------------------------------
+
+
+def _read(source: Any, with_trees: bool) -> Corpus:
+    corpus = not_empty(read_treebank(source))
+    if with_trees:  # bad ones are refused before any stage takes its time
+        gold_trees(corpus)
+    return corpus
+
+
+def _n_tokens(corpus: Corpus) -> int:
+    return corpus.n_tokens
+
+
+def _rows(tagged: tuple[Corpus, list[Any]]) -> list[Any]:
+    return tagged[1]
+
+
+def _put_rows(tagged: tuple[Corpus, list[Any]]) -> Corpus:
+    return _put_numbers(tagged[0], *numbered(tagged[1]))
+
+
+def _put_numbers(corpus: Corpus, numbers: Any, names: Sequence[Any]) -> Corpus:
+    tagged = _copy(corpus)
+    put_tags(tagged, numbers, names)
+    return tagged
+
+
+# -- the tags that are kept -----------------------------------------------------------------------
+
+
+def _write_tags(path: str, numbers: Any, names: Sequence[Any]) -> None:
+    tensors = {"numbers": Tensor("U32", numbers)}
+    write_container(path, {"kind": "tags", "combinations": list(map(list, names))}, tensors)
+
+
+def _read_tags(path: str) -> tuple[Any, list[tuple[str, ...]]]:
+    told, tensors = read_container(path, "tags")
+    return memoryview(tensors["numbers"].data).cast("B").cast("I"), list(
+        map(tuple, told["combinations"])
+    )
 
 
 def _copy(corpus: Corpus) -> Corpus:

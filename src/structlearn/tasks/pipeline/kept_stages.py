@@ -53,6 +53,11 @@ class KeptStages:
         else:
             check_same_training(self._folder, whose, own, "folder")
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a folder."""
+        return self._folder is not None
+
     def _path(self, name: str) -> str:
         return os.path.join(self._folder or "", name)
 

@@ -42,7 +42,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     checkpoint : str or path, optional
         A folder in which finished stages are kept: the same ``fit`` goes on from there after an
         interruption, another one is refused. The folder stays when the training has ended.
-    n_jobs : int or None, default=1
+    n_jobs : int, optional
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, default=0
         Seed.
@@ -75,7 +75,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     parser: Any = True
     folds: int = same_as(TreeParser, "folds", default=5)
     checkpoint: Any = same_as(TreeParser, "checkpoint", default=None)
-    n_jobs: int | None = same_as(TreeParser, "n_jobs", default=1)
+    n_jobs: int | None = same_as(TreeParser, "n_jobs", default=None)
     random_state: int = same_as(TreeParser, "random_state", default=0)
     verbose: int = same_as(TreeParser, "verbose", default=0)
 
@@ -105,6 +105,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = PipelineModel
+    _unit = "words"
 
     @classmethod
     def from_model(cls, model: PipelineModel) -> Pipeline:

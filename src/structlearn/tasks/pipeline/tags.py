@@ -8,21 +8,28 @@ treebank has: 395 in English, where taggers alone could give thousands.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from ... import _core
-from ...fitting.jackknife import jackknife
 from ...models.temperature import temperature_of
 from ...text.corpus import Corpus
 from ..dependencies.tags import TAG_COLUMNS
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...fitting.parts import Parts
+    from ...fitting.split_corpus import Counts, SplitCorpus
+
 __all__ = [
     "TAG_COLUMNS",
     "AgreeingTagger",
-    "jackknifed",
+    "jackknifed_tags",
     "seen_combinations",
     "train_tagger",
 ]
@@ -74,17 +81,22 @@ class AgreeingTagger:
         return [self.combinations[k] for k in self.numbers(corpus, threads)]
 
 
-def seen_combinations(corpus: Corpus) -> list[tuple[str, str, str]]:
+def seen_combinations(corpus: Corpus | SplitCorpus) -> list[tuple[str, str, str]]:
     """Return the combinations of tags in a treebank, the most frequent first."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for s in range(len(corpus)):
-        columns = (corpus.cells(s, name) for name in TAG_COLUMNS)
-        for combination in zip(*columns, strict=True):
-            counts[combination] = counts.get(combination, 0) + 1
+    from ...fitting.split_corpus import SplitCorpus
+
+    counts = SplitCorpus.of(corpus).parts.sum(_combinations).counts
     return sorted(counts, key=lambda combination: (-counts[combination], combination))
 
 
-def train_tagger(corpus: Corpus, column: str, **parameters: Any) -> TaggerModel:
+def _combinations(corpus: Corpus) -> Counts:
+    from ...fitting.split_corpus import Counts
+
+    columns = ([cell for row in corpus.column(name) for cell in row] for name in TAG_COLUMNS)
+    return Counts(Counter(zip(*columns, strict=True)))
+
+
+def train_tagger(corpus: Corpus | SplitCorpus, column: str, **parameters: Any) -> TaggerModel:
     """Learn a tagger of one column; parameters are those of :class:`~structlearn.tasks.Tagger`."""
     # Candidates would leave values without a probability, and take twice the file.
     fixed: dict[str, Any] = {"names": False, "unknown": _NOTHING_UNKNOWN, "candidates": 0}
@@ -93,19 +105,23 @@ def train_tagger(corpus: Corpus, column: str, **parameters: Any) -> TaggerModel:
     return model
 
 
-def jackknifed(
-    corpus: Corpus, folds: int, tagger: AgreeingTagger, **parameters: Any
-) -> list[tuple[str, str, str]]:
-    """Return the tags of training sentences by taggers that have not seen them."""
+def jackknifed_tags(
+    parts: Parts, folds: int, tagger: AgreeingTagger, threads: int, **parameters: Any
+) -> Parts:
+    """Return training sentences and their tags by taggers that have not seen them."""
+    from ...fitting.jackknife import jackknifed
 
-    def learn(rest: Sequence[int]) -> AgreeingTagger:
-        part, models = corpus.subset(rest), []
+    def learn(rest: SplitCorpus) -> AgreeingTagger:
+        models = []
         for column, whole in zip(TAG_COLUMNS, tagger.models, strict=True):
-            models.append(train_tagger(part, column, **parameters))
+            models.append(train_tagger(rest, column, **parameters))
             models[-1].calibration = whole.calibration
-        return AgreeingTagger(models, seen_combinations(part))
+        return AgreeingTagger(models, seen_combinations(rest))
 
-    def predict(model: AgreeingTagger, held_out: Sequence[int]) -> list[tuple[str, str, str]]:
-        return model(corpus.subset(held_out))
+    return jackknifed(
+        parts, _itself, folds, learn, partial(AgreeingTagger.__call__, threads=threads)
+    )
 
-    return jackknife(len(corpus), folds, learn, predict)
+
+def _itself(corpus: Corpus) -> Corpus:
+    return corpus

@@ -23,6 +23,8 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...fitting.parts import Parts
+
     Span = tuple[int, int]
 
 __all__ = [
@@ -138,12 +140,12 @@ def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[str, Sequence[in
     yield bare.replace("\r\n", "\n"), places[:-1]
 
 
-def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
+def train_tokeniser(characters: Corpus | Parts, **parameters: Any) -> TaggerModel:
     """Learn where tokens and sentences begin.
 
     Parameters
     ----------
-    characters : Corpus
+    characters : Corpus or Parts
         What :func:`labelled_characters` gives.
     parameters
         Of :class:`~structlearn.tasks.Tagger`.

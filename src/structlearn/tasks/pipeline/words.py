@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ...text.corpus import Corpus
 from ...text.edit_scripts import (
@@ -23,6 +22,12 @@ from ...text.surface import surface
 from ...text.templates import FeatureTemplates
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...fitting.split_corpus import Counts, SplitCorpus
 
 __all__ = ["LemmaLabels", "Lemmatiser", "Splitter", "train_lemmatiser", "train_splitter"]
 
@@ -127,24 +132,32 @@ class Splitter:
         return found
 
 
-def train_splitter(corpus: Corpus, **parameters: Any) -> TaggerModel | None:
+def train_splitter(corpus: Corpus | SplitCorpus, **parameters: Any) -> TaggerModel | None:
     """Learn the words of multiword tokens; None where a treebank has none."""
-    sentences, any_split = [], False
+    from ...fitting.split_corpus import SplitCorpus
+
+    scripts = SplitCorpus.of(corpus).then(_split_scripts)
+    if scripts.counts(1).keys() == {WHOLE}:
+        return None
+    templates = FeatureTemplates.parse(SPLITTER_FEATURES)
+    tagger = Tagger(templates, order=0, names=False, unknown="\x00", **parameters)
+    model: TaggerModel = tagger.fit(scripts).model_
+    return model
+
+
+def _split_scripts(corpus: Corpus) -> Corpus:
+    """Return the tokens of a treebank with the scripts that split them into words."""
+    sentences = []
     for number in range(len(corpus)):
         words = corpus.cells(number, "form")
         rows = []
         for token in surface(corpus, number).tokens:
             script = WHOLE
             if token.last - token.first > 1:
-                script, any_split = split_script(token.form, words[token.first : token.last]), True
+                script = split_script(token.form, words[token.first : token.last])
             rows.append((_plain(token.form), script))
         sentences.append(rows)
-    if not any_split:
-        return None
-    templates = FeatureTemplates.parse(SPLITTER_FEATURES)
-    tagger = Tagger(templates, order=0, names=False, unknown="\x00", **parameters)
-    model: TaggerModel = tagger.fit(Corpus.from_sentences(sentences)).model_
-    return model
+    return Corpus.from_sentences(sentences)
 
 
 class LemmaLabels:
@@ -166,51 +179,108 @@ class LemmaLabels:
         Forms in lower case, their XPOS and their lemmas; frequent ones first.
     """
 
-    def __init__(self, corpus: Corpus, rare: int = _RARE) -> None:
-        from ...metrics.alignment import has_lemma  # annotating does without it
+    def __init__(self, corpus: Corpus | SplitCorpus, rare: int = _RARE) -> None:
+        from ...fitting.split_corpus import SplitCorpus
 
-        self.corpus, self._has_lemma = corpus, has_lemma
-        cases: Counter[tuple[str, str]] = Counter()
-        for form, lemma, xpos in self._words():
-            if form != form.lower():
-                cases[xpos, lemma_script(form, lemma)[0]] += 1
-        self._kept = {xpos for xpos, _ in cases if cases[xpos, "k"] > cases[xpos, "l"]}
-        forms: dict[str, set[str]] = {}
-        for form, lemma, xpos in self._words():
-            forms.setdefault(self._script(form, lemma, xpos), set()).add(form.lower())
-        self._frequent = {script for script, found in forms.items() if len(found) >= rare}
-        listed: Counter[tuple[str, str, str]] = Counter()
-        for form, lemma, xpos in self._words():
-            if self._script(form, lemma, xpos) not in self._frequent:
-                listed[form.lower(), xpos, lemma] += 1
+        self.corpus = SplitCorpus.of(corpus)
+        parts = self.corpus.parts
+        cases = parts.sum(_cases).counts
+        scripts = Scripts(
+            {xpos for xpos, _ in cases if cases[xpos, "k"] > cases.get((xpos, "l"), 0)}
+        )
+        forms: FormSets = parts.sum(FormSets, scripts)
+        scripts.frequent = {script for script, found in forms.sets.items() if len(found) >= rare}
+        listed = parts.sum(_listed, scripts).counts
+        self.scripts, self.has_lemmas = scripts, bool(forms.sets)
         self.lexicon = sorted(listed, key=lambda row: (-listed[row], row))
 
-    def _words(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the form, the lemma and the tag of the words that have a lemma."""
-        for s in range(len(self.corpus)):
-            columns = (self.corpus.cells(s, name) for name in ("form", "lemma", "xpos"))
-            for form, lemma, xpos in zip(*columns, strict=True):
-                if self._has_lemma(form, lemma):
-                    yield form, lemma, xpos
+    def labelled(self) -> SplitCorpus:
+        """Return the treebank with labels in the place of lemmas."""
+        return self.corpus.then(_labelled, self.scripts)
 
-    def _script(self, form: str, lemma: str, xpos: str) -> str:
+
+class Scripts:
+    """Which script a lemma is found by, and which ones are labels of their own.
+
+    Attributes
+    ----------
+    kept : set of str
+        The XPOS whose forms keep their capitals.
+    frequent : set of str
+        Scripts of enough forms.
+    """
+
+    def __init__(self, kept: set[str]) -> None:
+        self.kept = kept
+        self.frequent: set[str] = set()
+
+    def of(self, form: str, lemma: str, xpos: str) -> str:
+        """Return the script of a word's lemma."""
         script = lemma_script(form, lemma)
-        if script[0] == "l" and form == form.lower() and xpos in self._kept:
+        if script[0] == "l" and form == form.lower() and xpos in self.kept:
             return "k" + script[1:]
         return script
 
-    def labelled(self) -> Corpus:
-        """Return the treebank with labels in the place of lemmas."""
-        sentences: list[list[list[str]]] = []
-        for number in range(len(self.corpus)):
-            rows = [list(cells) for cells in self.corpus[number]]
-            for cells in rows:
-                if self._has_lemma(cells[1], cells[2]):
-                    script = self._script(cells[1], cells[2], cells[4])
-                    cells[2] = script if script in self._frequent else LISTED
-                cells[6:] = "____"
-            sentences.append(rows)
-        return Corpus.from_sentences(sentences, "conllu")
+
+class FormSets:
+    """The forms of each script in a part of a treebank; those of parts are joined."""
+
+    def __init__(self, corpus: Corpus, scripts: Scripts) -> None:
+        self.sets: dict[str, set[str]] = {}
+        for form, lemma, xpos in _lemmas(corpus):
+            self.sets.setdefault(scripts.of(form, lemma, xpos), set()).add(form.lower())
+
+    def __add__(self, other: FormSets) -> FormSets:
+        for script, forms in other.sets.items():
+            self.sets.setdefault(script, set()).update(forms)
+        return self
+
+
+def _lemmas(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
+    """Yield the form, the lemma and the tag of the words that have a lemma."""
+    from ...metrics.alignment import has_lemma  # annotating does without it
+
+    for s in range(len(corpus)):
+        columns = (corpus.cells(s, name) for name in ("form", "lemma", "xpos"))
+        for form, lemma, xpos in zip(*columns, strict=True):
+            if has_lemma(form, lemma):
+                yield form, lemma, xpos
+
+
+def _cases(corpus: Corpus) -> Counts:
+    """Return how often words with capitals keep them in their lemmas, by their tags."""
+    from ...fitting.split_corpus import Counts
+
+    rows = [
+        (x, lemma_script(form, lemma)[0])
+        for form, lemma, x in _lemmas(corpus)
+        if form != form.lower()
+    ]
+    return Counts(Counter(rows))
+
+
+def _listed(corpus: Corpus, scripts: Scripts) -> Counts:
+    """Return how often the words are there whose scripts are rare."""
+    from ...fitting.split_corpus import Counts
+
+    words = ((word, scripts.of(*word)) for word in _lemmas(corpus))
+    rare = [word for word, script in words if script not in scripts.frequent]
+    return Counts(Counter((form.lower(), xpos, lemma) for form, lemma, xpos in rare))
+
+
+def _labelled(corpus: Corpus, scripts: Scripts) -> Corpus:
+    from ...metrics.alignment import has_lemma
+
+    sentences: list[list[list[str]]] = []
+    for sentence in corpus:
+        rows = [list(cells) for cells in sentence]
+        for cells in rows:
+            if has_lemma(cells[1], cells[2]):
+                script = scripts.of(cells[1], cells[2], cells[4])
+                cells[2] = script if script in scripts.frequent else LISTED
+            cells[6:] = "____"
+        sentences.append(rows)
+    return Corpus.from_sentences(sentences, "conllu")
 
 
 class Lemmatiser:
@@ -268,7 +338,7 @@ class Lemmatiser:
 
 def train_lemmatiser(labels: LemmaLabels, **parameters: Any) -> TaggerModel | None:
     """Learn the lemmas of a treebank; None where it has none."""
-    if not any(True for _ in labels._words()):
+    if not labels.has_lemmas:
         return None
     templates = FeatureTemplates.parse(LEMMATISER_FEATURES)
     tagger = Tagger(templates, order=0, target="lemma", names=False, **parameters)

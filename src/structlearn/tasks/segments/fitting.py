@@ -3,33 +3,131 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...exceptions import FileError, LineError
+from ...exceptions import FileError
 from ...features.rows import FeatureRows
+from ...fitting.split_corpus import SplitCorpus
 from ...io.weight_tables import packed_table
 from ...metrics.schemes import are_chunk_labels
 from ...metrics.segments import OUTSIDE, to_segments
+from ...problem import Problem
 from ...problem.gold import GoldOutputs
+from ...scoring.layout import WeightLayout
 from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus
+from ...text.templates import FeatureTemplates
 from ..tagging.fitting import Fitting, sentence_weights
 from ..tagging.inspection import strongest
-from ..tagging.model import split_names
-from ..tagging.problem import LabelProblem, Weighted, seen_labels
+from ..tagging.inventory import Inventory, count_features, name_features
+from ..tagging.problem import LabelProblem
+from ..tagging.weights import label_layout, seen_labels
 from .model import SegmentModel
 
-__all__ = ["SegmentFitting"]
+__all__ = ["SegmentFitting", "SegmentInventory"]
 
 Vector = npt.NDArray[np.float64]
+Segments = list[list[tuple[int, int, int]]]
 
 #: Features of each label whose names a model has.
 _NAMED = 20
+
+
+class SegmentInventory(Inventory):
+    """Features and labels of segments. Can be sent.
+
+    Parameters
+    ----------
+    labels : list of str
+        Of segments.
+    max_length : int
+        Tokens of the longest segment.
+    templates, corpus, target
+        As of :class:`Inventory`.
+    """
+
+    _outputs: tuple[Segments, npt.NDArray[np.int32]] | None = None
+
+    def __init__(
+        self,
+        labels: list[str],
+        max_length: int,
+        templates: FeatureTemplates,
+        corpus: SplitCorpus,
+        target: int,
+    ) -> None:
+        super().__init__(templates, corpus, target)
+        self.labels, self.max_length = labels, max_length
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: v for name, v in super().__getstate__().items() if name != "layout"}
+
+    @property
+    def structure(self) -> SemiMarkov:
+        """Segmentations."""
+        return SemiMarkov(self.max_length)
+
+    @cached_property
+    def layout(self) -> WeightLayout:
+        """Where each weight is."""
+        forbid = {"segment": [(length, OUTSIDE) for length in range(2, self.max_length + 1)]}
+        seen = {"segment": seen_labels(self.vocabulary)}
+        return label_layout(self.structure, self.labels, seen, forbid)
+
+    def new_vocabulary(self) -> _core.Vocabulary:
+        """Return a vocabulary with the labels as numbers, which stay in their order."""
+        vocabulary = super().new_vocabulary()
+        for k in range(len(self.labels)):
+            vocabulary.add_label(f"{k:06}")
+        return vocabulary
+
+    def take_in(
+        self, vocabulary: _core.Vocabulary, extractor: _core.Extractor, corpus: Corpus, rows: Any
+    ) -> None:
+        """Count the features of the segments of a corpus."""
+        found = self.outputs(corpus)
+        vocabulary.add_segments(extractor, corpus.core, self.max_length, found[1])
+        self._outputs = None if rows is None else found
+
+    def outputs(self, corpus: Corpus) -> tuple[Segments, npt.NDArray[np.int32]]:
+        """Return the segments of each sentence, none of them too long, and marks of tokens.
+
+        Those have the number of the label of a segment that begins there, else −1.
+        """
+        if self._outputs is not None:
+            return self._outputs
+        number = {label: i for i, label in enumerate(self.labels)}
+        outputs, marks = [], array("i")
+        for labels in corpus.column(self.target):
+            row = []
+            for start, end, kind in to_segments(labels, self.max_length)[0]:
+                row.append((start, end, number[kind]))
+                marks.append(number[kind])
+                marks.extend([-1] * (end - start - 1))
+            outputs.append(row)
+        return outputs, np.array(marks, dtype=np.int32)
+
+    def problem(self, corpus: Corpus, class_weight: Any) -> LabelProblem:
+        """Return the problem of a part: ``max_length`` rows of features for each token."""
+        extractor, width = self.extractor(corpus), self.max_length
+        arrays = self.vocabulary.segment_rows(extractor, corpus.core, width).arrays()
+        place = arrays["sentence"], self.vocabulary.size, None, arrays["begin"], arrays["feature"]
+        rows = {"segment": FeatureRows(*place, inner=(width,))}
+        outputs, marks = self.outputs(corpus)
+        begin = np.flatnonzero(marks >= 0)
+        labels = np.repeat(marks[begin].astype(np.int64), np.diff(np.append(begin, len(marks))))
+        ends = np.cumsum([0, *(row[-1][1] for row in outputs)])
+        gold, weight = GoldOutputs(outputs, labels, ends), sentence_weights(corpus)
+        return LabelProblem(
+            self.structure, self.labels, self.layout, rows, gold, class_weight, weight
+        )
 
 
 class SegmentFitting(Fitting):
@@ -39,7 +137,7 @@ class SegmentFitting(Fitting):
     ----------
     tagger : SegmentTagger
         Read only: its parameters.
-    corpus : Corpus
+    corpus : SplitCorpus
         Labelled sentences, with their weights.
     """
 
@@ -48,118 +146,44 @@ class SegmentFitting(Fitting):
     of_segments = True
     other_learners: Mapping[str, Any] = {"n_models": 1}
 
-    def __init__(self, tagger: Any, corpus: Corpus) -> None:
-        self.corpus = corpus
+    def __init__(self, tagger: Any, corpus: Corpus | SplitCorpus) -> None:
+        self.corpus = corpus = SplitCorpus.of(corpus)
         self.target = corpus.find_column("-1" if tagger.target is None else tagger.target)
         self.tagger = self.settle(tagger, tagger.features)
         self.templates = self.check_templates(self.read_templates(tagger.features))
-        self.look_at_labels()
-        self.templates.learn_lexica(corpus, self.target, "")
-        self.features = self.templates.compile(corpus.format, corpus.n_columns)
-
-    def look_at_labels(self) -> None:
-        """Find out the labels, the longest segment and the outputs."""
-        corpus = self.corpus
         check_chunk_labels(corpus, self.target)
-        whole = [to_segments(labels)[0] for labels in corpus.column(self.target)]
-        longest = max(end - start for row in whole for start, end, _ in row)
-        self.max_length = self.tagger.max_length or min(longest, self.usual_length)
-        self.outputs, self.n_cut = self.segments_of(corpus)
-        kinds = {kind for row in self.outputs for _, _, kind in row} - {OUTSIDE}
-        self.labels = [OUTSIDE, *sorted(kinds)]
-
-    def segments_of(self, corpus: Corpus) -> tuple[list[list[tuple[int, int, str]]], int]:
-        """Return the segments of each sentence, none of them too long, and how many were cut."""
-        outputs, n_cut = [], 0
-        for labels in corpus.column(self.target):
-            segments, cut = to_segments(labels, self.max_length)
-            outputs.append(segments)
-            n_cut += cut
-        return outputs, n_cut
+        self.templates.learn_lexica(corpus, self.target, "")
+        self.chunks: _Chunks = corpus.parts.sum(_Chunks, self.target)
+        longest = max(length for _, length in self.chunks.times)
+        self.max_length = tagger.max_length or min(longest, self.usual_length)
+        times = self.chunks.times.items()
+        self.n_cut = sum(n for (_, length), n in times if length > self.max_length)
+        self.labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]
+        self.inventory = SegmentInventory(
+            self.labels, self.max_length, self.templates, corpus, self.target
+        )
 
     def shown(self) -> list[str]:
         """Return the labels of the file."""
         return list(self.corpus.counts(self.target))
 
+    def label_totals(self) -> Mapping[str, float]:
+        """Return how much the tokens of each kind of segments weigh."""
+        return {label: self.chunks.weights[label] for label in self.labels}
+
     # -- learning -------------------------------------------------------------------------------
 
-    def problem(self) -> LabelProblem:
+    def problem(self) -> Problem:
         """Return the problem to be solved."""
-        corpus = self.corpus
+        parts, inventory, tagger = self.corpus.parts, self.inventory, self.tagger
         self.describe_data()
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
-        marks = self._marks(self.outputs)
-        self.extractor = self.new_extractor(corpus)
-        vocabulary = self.new_vocabulary()
-        vocabulary.add_segments(self.extractor, corpus.core, self.max_length, marks)
-        self.freeze(vocabulary)
-        weighted = self._weighted(corpus, self.extractor)
-        self._problem = self.label_problem(weighted, marks, sentence_weights(corpus))
-        return self._problem
-
-    def new_extractor(self, corpus: Corpus) -> _core.Extractor:
-        """Return what finds the features of a training corpus."""
-        try:
-            return _core.Extractor(self.features, corpus.core, True)
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
-
-    def new_vocabulary(self) -> _core.Vocabulary:
-        """Return a vocabulary with the labels as numbers, which stay in their order."""
-        vocabulary = _core.Vocabulary(self.features, self.target, 0, "")
-        for k in range(len(self.labels)):
-            vocabulary.add_label(f"{k:06}")
-        return vocabulary
-
-    def freeze(self, vocabulary: _core.Vocabulary) -> None:
-        """End the counting: the features are known."""
-        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_possible_states), None)
-        self.vocabulary, self.n_features = vocabulary, vocabulary.size
-
-    def label_problem(
-        self, weighted: Weighted, marks: npt.NDArray[np.int32], sample_weight: Vector | None
-    ) -> LabelProblem:
-        """Return the problem of segments with these features."""
-        return LabelProblem(
-            SemiMarkov(self.max_length),
-            self.labels,
-            {"segment": weighted},
-            self._gold(marks),
-            {"segment": [(length, OUTSIDE) for length in range(2, self.max_length + 1)]},
-            self.tagger.class_weight,
-            sample_weight,
-        )
-
-    def _marks(self, outputs: Any) -> npt.NDArray[np.int32]:
-        """Return for each token the number of the label of a segment that begins there, else −1.
-
-        Kinds that the model does not know have the number after the last.
-        """
-        number = {label: i for i, label in enumerate(self.labels)}
-        marks = array("i")
-        for row in outputs:
-            for start, end, kind in row:
-                marks.append(number.get(kind, len(number)))
-                marks.extend([-1] * (end - start - 1))
-        return np.array(marks, dtype=np.int32)
-
-    def _weighted(self, corpus: Corpus, extractor: _core.Extractor) -> Weighted:
-        """Return the features of all segments, ``max_length`` rows for each token."""
-        vocabulary, width = self.vocabulary, self.max_length
-        rows = vocabulary.segment_rows(extractor, corpus.core, width).arrays()
-        block = FeatureRows(
-            rows["sentence"], vocabulary.size, None, rows["begin"], rows["feature"], inner=(width,)
-        )
-        return Weighted(block, *seen_labels(vocabulary))
-
-    def _gold(self, marks: Any) -> GoldOutputs:
-        number = {label: i for i, label in enumerate(self.labels)}
-        outputs = [[(a, b, number[kind]) for a, b, kind in row] for row in self.outputs]
-        begin = np.flatnonzero(marks >= 0)
-        labels = np.repeat(marks[begin].astype(np.int64), np.diff(np.append(begin, len(marks))))
-        ends = np.cumsum([row[-1][1] for row in outputs])
-        return GoldOutputs(outputs, labels, np.concatenate(([0], ends)).astype(np.int64))
+        counts = parts.sum(count_features, inventory, parts.whole)
+        inventory.freeze(counts, tagger.min_count, int(tagger.all_possible_states))
+        self.n_features = inventory.vocabulary.size
+        given = inventory, self.class_weight()
+        return parts.problem(_problem, *given, n_tokens=self.corpus.n_tokens)
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
         """Learn; return the model and the record of the training."""
@@ -169,10 +193,11 @@ class SegmentFitting(Fitting):
 
     def model(self, w: Vector, *, names: bool = False) -> SegmentModel:
         """Return a model with these weights."""
-        problem = self._problem
-        rows, n = problem.rows("segment", w), len(self.labels)
-        arrays, _ = packed_table("segment", self.vocabulary.keys(), *rows, n, self.tagger.prune)
-        arrays.update((name, problem.table(name, w)) for name in ("start", "end", "transition"))
+        inventory, n = self.inventory, len(self.labels)
+        rows = inventory.layout.rows("segment", w)
+        arrays, _ = packed_table("segment", inventory.keys, *rows, n, self.tagger.prune)
+        for name in ("start", "end", "transition"):
+            arrays[name] = inventory.layout.table(name, w)
         model = SegmentModel(
             **self.common(), templates=self.templates, arrays=arrays, max_length=self.max_length
         )
@@ -185,26 +210,22 @@ class SegmentFitting(Fitting):
 
         Names are not kept while learning: these few are found again in the training text.
         """
-        ranked = strongest(*rows, len(self.labels), _NAMED)
+        ranked, parts = strongest(*rows, len(self.labels), _NAMED), self.corpus.parts
         numbers = np.array(sorted({f for row in ranked for f, _ in row}), np.uint32)
-        keys = np.frombuffer(self.vocabulary.keys(), np.uint64)[numbers]
-        names = dict(zip(numbers[np.argsort(keys)].tolist(), self.names_of(numbers), strict=True))
+        found = parts.sum(name_features, self.inventory, {"segment": numbers})["segment"].by_key()
+        keys = np.frombuffer(self.inventory.keys, np.uint64)[numbers].tolist()
+        names = {f: found[key] for f, key in zip(numbers.tolist(), keys, strict=True)}
         return {
             label: [[names[f].decode(), round(w, 6)] for f, w in row]
             for label, row in zip(self.labels, ranked, strict=True)
         }
-
-    def names_of(self, numbers: npt.NDArray[np.uint32]) -> list[bytes]:
-        """Return the names of some features, in the order of their keys."""
-        names = self.vocabulary.names(self.extractor, False, numbers, 0, len(self.corpus))
-        return split_names(*names)
 
     def more(self) -> dict[str, Any]:
         """Return how many chunks were cut."""
         return {"cut": self.n_cut}
 
 
-def check_chunk_labels(corpus: Corpus, target: int, some: bool = True) -> None:
+def check_chunk_labels(corpus: Corpus | SplitCorpus, target: int, some: bool = True) -> None:
     """Refuse a column that does not have the labels of chunks."""
     strings = list(corpus.counts(target))
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
@@ -217,3 +238,25 @@ def check_chunk_labels(corpus: Corpus, target: int, some: bool = True) -> None:
         )
     if any(k[2:] == OUTSIDE for k in strings):
         raise FileError(corpus.path or "the corpus", "a chunk's type cannot be 'O'")
+
+
+class _Chunks:
+    """The chunks of a part: how many there are of each kind and length, and what they weigh."""
+
+    def __init__(self, corpus: Corpus, target: int) -> None:
+        self.times: Counter[tuple[str, int]] = Counter()
+        self.weights: Counter[str] = Counter()
+        labels = corpus.column(target)
+        for row, weight in zip(labels, corpus.weights or [1.0] * len(labels), strict=True):
+            for start, end, kind in to_segments(row)[0]:
+                self.times[kind, end - start] += 1
+                self.weights[kind] += weight * (end - start)  # type: ignore[assignment]
+
+    def __add__(self, other: _Chunks) -> _Chunks:
+        self.times.update(other.times)
+        self.weights.update(other.weights)
+        return self
+
+
+def _problem(corpus: Corpus, inventory: SegmentInventory, class_weight: Any) -> LabelProblem:
+    return inventory.problem(corpus, class_weight)

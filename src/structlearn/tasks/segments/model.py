@@ -8,7 +8,7 @@ from ... import _core
 from ...io.container import Tensor, checked_arrays
 from ...models.inputs import NativeInputs
 from ...text.corpus import Corpus
-from ..tagging.model import LabelModel
+from ..tagging.model import LabelModel, segment_sequences
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class SegmentModel(LabelModel):
         self.core = _core.SegmentModel(
             features, [*self.first, *self.later], max_length, self.arrays
         )
+        self.under()  # refuse constraints that mean nothing
+
+    @property
+    def sequences(self) -> Any:
+        """The labels of segments, one for each."""
+        return segment_sequences(self.labels)
 
     @property
     def kind(self) -> str:
@@ -83,9 +89,12 @@ class SegmentModel(LabelModel):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def inputs(self, corpus: Corpus) -> NativeInputs:
-        """Return the sentences of a corpus, to be asked about."""
-        return NativeInputs(self.core.inputs(corpus.core), corpus, str(corpus.path or ""))
+    def inputs(self, corpus: Corpus, constraints: Any = None) -> NativeInputs:
+        """Return the sentences of a corpus, to be asked about.
+
+        ``constraints`` come beside those of the model.
+        """
+        return self._asked(self.core.inputs(corpus.core), corpus, constraints)
 
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, in IOB2."""

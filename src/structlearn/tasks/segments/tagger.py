@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Whole, parameter
-from ...models.temperature import temperature_of
-from ...text.sources import with_labels
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -13,8 +11,8 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...models.inputs import NativeInputs
-    from ...text.corpus import Corpus
+    from ...fitting.split_corpus import SplitCorpus
+    from ...models.inputs import Judged, NativeInputs
 
 __all__ = ["SegmentTagger"]
 
@@ -98,11 +96,11 @@ class SegmentTagger(LabelTagger):
     _model_kind = SegmentModel
     _title = "Segment tagger"
     _parts = "segments"
-    _judged_by = "f1"
+    _measure = "f1"
     _keeps_known = False
     _least_shown = 0.001
 
-    def _fitting(self, corpus: Corpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
         from .fitting import SegmentFitting
 
         if start is not None:
@@ -123,23 +121,29 @@ class SegmentTagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any) -> NativeInputs:
-        """Return the sentences of X: a path, a corpus or a list, with or without their labels."""
-        inputs: NativeInputs = self._fitted().inputs(self._read_input(X))
+    def _inputs(self, X: Any, constraints: Any = None) -> NativeInputs:
+        """Return the sentences of X: a path, a corpus or a list, with or without their labels.
+
+        ``constraints`` are on the labels of segments, beside those of the model.
+        """
+        inputs: NativeInputs = self._fitted().inputs(self._read_input(X), constraints)
         return inputs
 
     def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
         labels: list[str] = self._fitted().written(output)
         return labels
 
-    def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
-        """Return the chunks of each sentence as (start, end, type), end exclusive."""
+    def predict_segments(self, X: Any, **reading: Any) -> list[list[tuple[int, int, str]]]:
+        """Return the chunks of each sentence as (start, end, type), end exclusive.
+
+        ``constraints``, as for :meth:`predict`.
+        """
         model: SegmentModel = self._fitted()
 
         def answer(inputs: NativeInputs) -> list[Any]:
             return list(map(model.segments, inputs.solve(self.n_threads).outputs))
 
-        rows = self._ask(X, answer, list, {})
+        rows = self._ask(X, answer, list, reading)
         return [[segment for segment in row if segment[2] != "O"] for row in rows]
 
     def _named_parts(self, inputs: Any, i: int, parts: Any) -> dict[tuple[int, int, str], float]:
@@ -171,14 +175,12 @@ class SegmentTagger(LabelTagger):
             raise ValueError(f"the model has no segment {part!r}")
         return [(begin, end, self.classes_.index(label))]
 
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         from ...metrics.boundaries import chunks
 
         model: SegmentModel = self._fitted()
-        corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
-        inputs = model.inputs(corpus)
+        corpus = self._gold_corpus(X, y, reading.get("format"))
+        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
         outputs = inputs.solve(self.n_threads).outputs
         right: list[list[bool | None]] = []
         for labels, output in zip(self._as_written(model.gold(corpus)), outputs, strict=True):
@@ -187,60 +189,43 @@ class SegmentTagger(LabelTagger):
             right.append([None if s[2] == "O" else s in true for s in model.segments(output)])
         return inputs, outputs, right
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        """Compare each segment with the best segmentation that does not have it."""
-        from .decisions import explain
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
 
-        return explain(self._fitted(), inputs, self._at(None), self.n_threads)
+        return comparison(self._fitted(), inputs.source)
 
-    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
-        from ...drawing.report import Choice
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
         from ...metrics.boundaries import chunks
-        from .decisions import explain
 
-        words = corpus.column(1 if self._fitted().format == "conllu" else 0)
+        begin, end, label = decision["label"]
+        words = inputs.source.cells(i, 1 if self._fitted().format == "conllu" else 0)
 
-        def told(s: int, begin: int, end: int, segments: list[Any]) -> str:
+        def told(segments: list[Any]) -> str:
             """Return segments as text: a label, or, elsewhere, labels with their words."""
             if [(a, b) for a, b, _ in segments] == [(begin, end)]:
                 return str(segments[0][2])
-            inside = (f"{k} ({_shortened(words[s][a:b])})" for a, b, k in segments if k != "O")
+            inside = (f"{k} ({_shortened(words[a:b])})" for a, b, k in segments if k != "O")
             return ", ".join(inside) or "O"
 
-        rows = []
-        model = self._fitted()
-        at = temperature_of(model.temperature)
-        for s, decisions in enumerate(explain(model, model.inputs(corpus), at, self.n_threads)):
-            right = chunks(gold[s])
-            row = []
-            for d in decisions:
-                begin, end, label = d["label"]
-                known = all(k is not None for k in gold[s][begin:end])
-                there = [(a, b, k) for a, b, k in right if a < end and begin < b]
-                covered = {t for a, b, _ in there for t in range(a, b)}
-                there += [(t, t + 1, "O") for t in range(begin, end) if t not in covered]
-                row.append(
-                    Choice(
-                        d["token"],
-                        label,
-                        told(s, begin, end, sorted(there)) if known else None,
-                        d["probability"],
-                        told(s, begin, end, d["runner_up"]),
-                        d["margin"],
-                        d["contributions"],
-                    )
-                )
-            rows.append(row)
-        return rows
+        right = None
+        if gold is not None and None not in gold[begin:end]:
+            there = [(a, b, k) for a, b, k in chunks(gold) if a < end and begin < b]
+            covered = {t for a, b, _ in there for t in range(a, b)}
+            there += [(t, t + 1, "O") for t in range(begin, end) if t not in covered]
+            right = told(sorted(there))
+        rival = decision["runner_up"]
+        return decision["token"], label, right, "" if rival is None else told(rival)
 
     def _labels_in_files(self) -> list[str]:
         model = self._fitted()
         return [*model.first, *model.later]
 
-    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
+    def _labeller(self, lone: str, nbest: int, constraints: Any = None, **columns: bool) -> Any:
         for name in filter(columns.get, ("marginals", "known")):
             raise ValueError(f"{name} is for taggers of tokens; this model finds segments")
-        return super()._labeller(lone, nbest, **columns)
+        return super()._labeller(lone, nbest, constraints, **columns)
 
     def _written_labels(self) -> list[str]:
         first: list[str] = self._fitted().first

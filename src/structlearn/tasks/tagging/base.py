@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
-from ...exceptions import CapabilityError, FileError
+from ...exceptions import FileError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
@@ -24,6 +25,9 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
+    from ...drawing.report import Report, Weights
+    from ...fitting.split_corpus import SplitCorpus
+    from ...models.inputs import NativeInputs
     from ...text.formats import Format
 
     Kind = TypeVar("Kind", bound="LabelTagger")
@@ -60,16 +64,29 @@ class LabelTagger(LearnerParameters, FileTask):
         default=0.0, check=Number(), help="drop weights of at most this absolute value"
     )
     functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
+    constraints: Any = parameter(default=None, stored=False)
+    illegal: str = parameter(
+        default="error",
+        check=Choice("error", "drop"),
+        help="what to do with sentences whose labels break a constraint: error; drop: leave them "
+        "out",
+    )
 
+    #: What decisions are about.
+    _parts = "labels"
     #: Labels that a file has can be kept.
     _keeps_known = True
 
     def _check(self) -> None:
         check_learner(self)
+        if self.constraints is not None:
+            from ...constraints.text import stored
+
+            stored(self.constraints)  # before a file is read
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
         """Return the training run; its ``run`` gives the model and what was learned."""
         raise AssertionError
 
@@ -105,15 +122,46 @@ class LabelTagger(LearnerParameters, FileTask):
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """
-        self._check()
-        corpus, held_out = self._read_training(X, y, dev, format)
-        from ...fitting.example_weights import check_sample_weight, refuse_no_weight  # NumPy
+        from ...fitting.split_corpus import SplitCorpus, in_parts  # NumPy
 
-        weights = check_sample_weight(sample_weight, len(corpus))
-        if weights is not None:
-            refuse_no_weight(weights)
-            corpus = corpus.weighted(weights.tolist())
-        return self._learn(self._plain()._fitting(corpus, start), held_out)
+        self._check()
+        given = X if y is None else with_labels(X, y)
+        corpus = SplitCorpus(in_parts(given, _read_part, format))
+        held_out = self._read_dev(dev, corpus, format)
+        run = self._plain()._fitting(corpus.weighted(sample_weight), start)
+        return self._learn(run, held_out)
+
+    def fit_stream(
+        self: Kind,
+        train: str | os.PathLike[str],
+        *,
+        dev: Any = None,
+        sample_weight: Any = None,
+        start: Kind | None = None,
+        format: str | None = None,
+    ) -> Kind:
+        """Learn from a file of any size by reading it again whenever it is looked at.
+
+        In memory are the features, their weights and a piece of the file at a time. What is learned
+        is what :meth:`fit` learns; learners that take steps shuffle the sentences within pieces,
+        and solvers that keep something for each sentence are replaced by ones over sums.
+
+        Parameters
+        ----------
+        train : path
+            A labelled file; not standard input.
+        dev, sample_weight, start, format
+            As for :meth:`fit`.
+        """
+        from ...fitting.parts import LocalParts
+        from ...text.stream import CorpusStream
+
+        self._check()
+        pieces = CorpusStream(os.fspath(train), format)
+        if next(iter(pieces), None) is None:
+            raise FileError(pieces.path, "there are no sentences in it")
+        stream: Any = LocalParts(pieces, kept=False, in_turn=True)
+        return self.fit(stream, dev=dev, sample_weight=sample_weight, start=start)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
         """Run a training, and keep its model."""
@@ -134,16 +182,10 @@ class LabelTagger(LearnerParameters, FileTask):
     @staticmethod
     def _held_by(model: Any) -> dict[str, Any]:
         target = model.target_numbers if model.further else model.target + 1
-        return {"features": model.templates, "target": target}
+        constraints = model.constraints or None
+        return {"features": model.templates, "target": target, "constraints": constraints}
 
     # -- reading --------------------------------------------------------------------------------
-
-    def _read_training(
-        self, train: Any, y: Any, dev: Any, format: str | None
-    ) -> tuple[Corpus, Corpus | None]:
-        """Read the corpora of a training run, which must have the same columns."""
-        corpus = not_empty(read_source(train if y is None else with_labels(train, y), format))
-        return corpus, self._read_dev(dev, corpus, format)
 
     def _read_dev(self, dev: Any, corpus: Any, format: str | None) -> Corpus | None:
         """Read a dev corpus, which must have the columns of the training corpus."""
@@ -160,11 +202,12 @@ class LabelTagger(LearnerParameters, FileTask):
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         """Read what ``evaluate`` can be given several times."""
-        return self._gold_corpus(source, format)
+        return self._gold_corpus(source, None, format)
 
-    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
+    def _gold_corpus(self, X: Any, y: Any = None, format: str | None = None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()
+        source = X if y is None else with_labels(X, y)
         given = not_empty(read_source(check_source(source), format))
         corpus = self._as_trained(given)
         if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
@@ -192,9 +235,14 @@ class LabelTagger(LearnerParameters, FileTask):
         except ValueError as error:
             raise FileError(corpus.path or "the sentences", str(error)) from None
 
+    @property
+    def classes_(self) -> list[str]:
+        """The labels."""
+        raise AssertionError
+
     # -- labelling ------------------------------------------------------------------------------
 
-    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
+    def _labeller(self, lone: str, nbest: int, constraints: Any = None, **columns: bool) -> Any:
         """Return what labels files of the model's format natively.
 
         ``lone``: what separates labels from words that stand alone on their lines.
@@ -213,6 +261,7 @@ class LabelTagger(LearnerParameters, FileTask):
             model.certainty_curve,
             model.unknown,
             lone,
+            model.under(constraints),
         )
 
     def _labels_in_files(self) -> list[str]:
@@ -230,6 +279,7 @@ class LabelTagger(LearnerParameters, FileTask):
         marginals: bool = False,
         known: bool = False,
         header: bool = False,
+        constraints: Any = None,
         progress: Callable[[int], None] | None = None,
         notice: Callable[[str], None] | None = None,
     ) -> int:
@@ -261,18 +311,13 @@ class LabelTagger(LearnerParameters, FileTask):
             (taggers of tokens).
         header : bool
             The first line of a column file names its columns.
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels, beside those of the model.
         progress : callable, optional
             Called with the number of tokens labelled so far.
         notice : callable, optional
             Called with a sentence where labels that the file has are replaced.
         """
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return self.label_file(
-                    source, file, format=format, nbest=nbest, confidence=confidence,
-                    marginals=marginals, known=known, header=header, progress=progress,
-                    notice=notice,
-                )  # fmt: skip
         model, threads = self._fitted(), self.n_threads
         if confidence or marginals:
             self._at(None)  # warns if they cannot be trusted
@@ -284,7 +329,7 @@ class LabelTagger(LearnerParameters, FileTask):
         chosen = input_format(model, source, first[0], format)
         written = self._written_format(chosen, first[0], source, added, header)
         lone = getattr(written, "added", "") or " "
-        labeller = self._labeller(lone, nbest, **options)
+        labeller = self._labeller(lone, nbest, constraints, **options)
         whole = itertools.chain([first], read)
 
         def tell() -> None:
@@ -295,13 +340,16 @@ class LabelTagger(LearnerParameters, FileTask):
         if has_labels(model, chosen, first[0], header):
             tell()
         if chosen == model.format:
-            return label_pieces(
-                model, lambda _: labeller, source, output, chosen, threads, progress,
-                lambda *_: whole, header=self._heading(added) if header else None, separator=lone,
-            )  # fmt: skip
-        return label_converted(
-            model, labeller, written, source, output, added, known, threads, progress, whole, tell
-        )
+            heading = self._heading(added) if header else None
+            with written_text(output) as file:
+                return label_pieces(
+                    model, labeller, source, file, chosen, threads, progress, whole,
+                    header=heading, separator=lone,
+                )  # fmt: skip
+        with written_text(output) as file:
+            return label_converted(
+                model, labeller, written, source, file, added, known, threads, progress, whole, tell
+            )
 
     def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
@@ -332,21 +380,10 @@ class LabelTagger(LearnerParameters, FileTask):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _facts(self) -> list[tuple[str, str]]:
-        from .inspection import model_facts
-
-        return model_facts(self._fitted())
-
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
-        from .inspection import summarise
+        from .inspection import heaviest_features
 
-        found = summarise(self, n, labels).top
-        if not found:
-            raise CapabilityError(
-                "the model has no names of features: it was trained by an earlier version. What "
-                "works: explain, transitions"
-            )
-        return found
+        return heaviest_features(self._fitted(), n, labels)
 
     def _phrases(self) -> Callable[[str], str]:
         from ...text.phrases import Phrases
@@ -354,41 +391,69 @@ class LabelTagger(LearnerParameters, FileTask):
         return Phrases(self._fitted().templates)
 
     def _pairs(self) -> list[tuple[str, str, float]]:
-        from .inspection import summarise
-
-        found = summarise(self, 1)
-        rows = [("(start)", k, w) for k, w in zip(found.labels, found.start, strict=False)]
-        for before, row in zip(found.labels, found.transitions, strict=False):
-            rows += [(before, after, w) for after, w in zip(found.labels, row, strict=True)]
-        rows += [(k, "(end)", w) for k, w in zip(found.labels, found.end, strict=False)]
+        model = self._fitted()
+        start, end = (array("d", bytes(model.arrays[name])) for name in ("start", "end"))
+        rows = [("(start)", k, w) for k, w in zip(model.labels, start, strict=False)]
+        for before, row in zip(model.labels, model.pair_scores(), strict=False):
+            rows += [(before, after, w) for after, w in zip(model.labels, row, strict=True)]
+        rows += [(k, "(end)", w) for k, w in zip(model.labels, end, strict=False)]
         return rows
+
+    def _typed(self, words: list[str]) -> list[Any]:
+        """Return words with the columns that stand behind them: The|DT."""
+        return [tuple(token.split("|")) for token in words]
+
+    def _own_facts(self) -> list[tuple[str, str]]:
+        from .inspection import label_facts
+
+        return label_facts(self._fitted())
+
+    def _report(self) -> Report:
+        report = super()._report()
+        report.parts = self._parts
+        return report
+
+    def _names_of_features(self) -> Sequence[str]:
+        return self.classes_
+
+    def _table(self, labels: Sequence[str] | None, page: bool) -> Weights | None:
+        from .inspection import transition_table
+
+        return transition_table(self._fitted(), self._pairs(), labels, page)
+
+    def _to_show(self, X: Any, most: int) -> tuple[NativeInputs, list[Any], list[str], int]:
+        model, corpus = self._fitted(), self._read_input(X)
+        part = corpus.subset(range(min(len(corpus), most)))
+        gold: list[Any] = [None] * len(part)
+        if max(model.targets) < part.n_columns:
+            rows = [[None if k == "_" else k for k in labels] for labels in model.gold(part)]
+            gold = [labels if any(labels) else None for labels in rows]
+        return model.inputs(part), gold, [""] * len(part), len(corpus)
+
+    def _word(self, inputs: Any, i: int, position: int) -> str:
+        """Return a word of a sentence."""
+        word: str = inputs.source.cells(i, 1 if self._fitted().format == "conllu" else 0)[position]
+        return word
 
     # -- judging --------------------------------------------------------------------------------
 
-    #: Which score ``score`` gives.
-    _judged_by = "accuracy"
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the score on labelled sentences, or on sentences and their labels.
-
-        The accuracy of tokens; of a tagger of segments the F1 of chunks.
-        """
-        given = X if y is None else with_labels(X, y)
-        return float(self.evaluate(given)[self._judged_by])
+    _measure = "accuracy"
 
     def evaluate(
         self,
         X: Any,
-        format: str | None = None,
+        y: Any = None,
         *,
-        confidence: bool = False,
+        format: str | None = None,
+        intervals: bool = False,
         against: Any = None,
     ) -> dict[str, Any]:
         """Compare predicted with gold labels; unknown ones are left out.
 
         Parameters
         ----------
-        confidence : bool
+        X, y : as :meth:`fit` takes them
+        intervals : bool
             95 % confidence intervals by the bootstrap over sentences too.
         against : Tagger or SegmentTagger, optional
             Another one: the p-values of the difference too (approximate randomisation).
@@ -402,14 +467,16 @@ class LabelTagger(LearnerParameters, FileTask):
         """
         from .scores import Comparison
 
-        return Comparison(self, X, format).as_dict(confidence=confidence, against=against)
+        gold = self._gold_corpus(X, y, format)
+        return Comparison(self, gold).as_dict(intervals=intervals, against=against)
 
     def report(
         self,
         X: Any,
-        format: str | None = None,
+        y: Any = None,
         *,
-        confidence: bool = False,
+        format: str | None = None,
+        intervals: bool = False,
         confusions: int = 0,
         against: Any = None,
     ) -> str:
@@ -417,7 +484,7 @@ class LabelTagger(LearnerParameters, FileTask):
 
         Parameters
         ----------
-        confidence : bool
+        intervals : bool
             95 % confidence intervals by the bootstrap over sentences.
         confusions : int
             This many of the most frequent confusions of labels too.
@@ -426,8 +493,12 @@ class LabelTagger(LearnerParameters, FileTask):
         """
         from .scores import Comparison
 
-        found = Comparison(self, X, format)
-        return found.text(confidence=confidence, confusions=confusions, against=against)
+        found = Comparison(self, self._gold_corpus(X, y, format))
+        return found.text(intervals=intervals, confusions=confusions, against=against)
+
+
+def _read_part(source: Any, format: str | None) -> Corpus:
+    return not_empty(read_source(source, format))
 
 
 def _lacks_labels(model: Any, corpus: Corpus) -> bool:

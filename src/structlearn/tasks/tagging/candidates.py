@@ -15,18 +15,22 @@ first pass is always among the candidates of a sentence.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...fitting.parts import Parts
 from ...io.weight_tables import packed_table
 from ...problem.problem import Problem
+from ...scoring.layout import SeenOutcomes
 from ...structures.chains.chain import Chain
 from .first_pass import FirstPass
+from .inventory import Inventory
+from .problem import TokenProblem
 
-__all__ = ["MANY_LABELS", "CandidateProblem", "n_candidates"]
+__all__ = ["MANY_LABELS", "CandidateProblem", "CandidateWeights", "Chosen", "n_candidates"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -72,45 +76,128 @@ def n_candidates(run: Any) -> int:
     return 0 if against else width
 
 
-class CandidateProblem(Problem):
-    """Tokens with candidate labels, a chain a sentence.
+class CandidateWeights:
+    """Which weights a tagger with candidates has. Can be sent.
 
     Parameters
     ----------
+    inventory : Inventory
+        The features.
     first : FirstPass
-        Knows the tokens, and which labels are likely.
-    observed : (row pointers, labels)
+        Which labels are likely.
+    observed : SeenOutcomes
         The labels that each feature has weights for.
     order : int
         Of the chain.
     width : int
         Number of candidates.
-    pairs : dict of str to array, optional
-        With features of label pairs: the tokens, as ``_core.TokenRows.arrays`` gives them.
+    """
+
+    #: Of each order, the label windows that have weights: histories, row pointers, labels.
+    windows: list[tuple[Any, Any, Any]]
+    #: Row pointers and label pairs of the features of label pairs.
+    pairs: tuple[Any, Any] | None = None
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        first: FirstPass,
+        observed: SeenOutcomes,
+        order: int,
+        width: int,
+    ) -> None:
+        self.inventory, self.first, self.observed = inventory, first, observed
+        self.order, self.width = order, width
+        self.n_labels = len(inventory.vocabulary.labels)
+
+    def find_windows(self, chosen: Parts) -> None:
+        """Find out which windows of labels the candidates of all parts have.
+
+        Parameters
+        ----------
+        chosen : Parts
+            Tokens with their candidates, of each part.
+        """
+        n, n_pairs = self.n_labels, self.inventory.vocabulary.pair_size
+        *found, pairs = chosen.sum(_codes_of, self.order, n, bool(n_pairs))
+        self.windows = []
+        for codes in found:
+            history, row_ptr, column = _rows(codes.values, n)
+            self.windows.append((history.astype(np.uint64), row_ptr, column))
+        if pairs is not None:
+            features, first, column = _rows(pairs.values, n**2)
+            row_ptr = np.zeros(n_pairs + 1, dtype=np.uint32)
+            row_ptr[features + 1] = np.diff(first)
+            self.pairs = np.cumsum(row_ptr, dtype=np.uint32), column
+
+    def model_arrays(self, w: Vector, prune: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arrays of a model with these weights, and which features they kept.
+
+        As :meth:`TokenWeights.model_arrays` does, with a table for the first pass, and tables for
+        label windows, whose keys are histories plus one.
+        """
+        w, n, keys = np.asarray(w, dtype=np.float64), self.n_labels, self.inventory.keys
+        arrays: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
+        at = 0
+
+        def take(count: int) -> Vector:
+            nonlocal at
+            at += count
+            return w[at - count : at]
+
+        def add(name: str, keys: Any, rows: Any, outcomes: int, prune: float) -> None:
+            packed, kept[name] = packed_table(name, keys, *rows, outcomes, prune)
+            arrays.update(packed)
+
+        row_ptr, column = self.observed.row_ptr, self.observed.column
+        add("state", keys, (row_ptr, column, take(len(column))), n, prune)
+        add("first", keys, self.first.rows, n, 0.0)
+        for name in ("start", "end"):
+            arrays[name] = take(n).copy()
+        for m, (history, row_ptr, column) in enumerate(self.windows, 1):
+            rows = row_ptr, column, take(len(column))
+            add(f"transition{m}", history + np.uint64(1), rows, n, 0.0)
+        if self.pairs is not None:
+            row_ptr, column = self.pairs
+            pair_keys = self.inventory.vocabulary.pair_keys()
+            add("pair", pair_keys, (row_ptr, column, take(len(column))), n * n, prune)
+        if len(self.first.forbidden):
+            arrays["forbidden"] = self.first.forbidden
+        return arrays, {name: kept[name] for name in ("state", "pair") if name in kept}
+
+
+class Chosen(NamedTuple):
+    """Tokens with their candidates."""
+
+    tokens: TokenProblem
+    candidates: npt.NDArray[np.uint16]
+    arrays: dict[str, Any]
+
+
+class CandidateProblem(Problem):
+    """Tokens with candidate labels, a chain a sentence.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    weights : CandidateWeights
+        Those that there are, of all parts.
     """
 
     name = "a tagger"
 
-    def __init__(
-        self,
-        first: FirstPass,
-        observed: tuple[Any, Any],
-        order: int,
-        width: int,
-        pairs: dict[str, Any] | None = None,
-    ) -> None:
-        tokens = first.tokens
+    def __init__(self, chosen: Chosen, weights: CandidateWeights) -> None:
+        tokens, candidates, arrays = chosen
+        self.weights = weights
+        width, forbidden = weights.width, weights.first.forbidden
         rows: Any = tokens.examples.blocks["label"]
-        gold, self.n_labels, self.order = tokens.gold_numbers, tokens.n_labels, order
-        self._first = first.rows
-        self._row_ptr, self._column = observed
-        candidates = first.best(width)
-        self._windows = [
-            _windows(gold, candidates, rows.site_ptr, m, self.n_labels) for m in range(1, order + 1)
-        ]
-        self._pairs = None if pairs is None else _pair_features(pairs, self.n_labels)
-        self._forbidden = first.forbidden
-        chain = Chain(order=order).native
+        gold = tokens.gold_numbers
+        pairs = None
+        if weights.pairs is not None:
+            place = (arrays[name] for name in ("pair_sentence", "pair_begin", "pair_feature"))
+            pairs = (*place, *weights.pairs)
+        chain = Chain(order=weights.order).native
         bare = _core.candidate_problem(
             chain,
             rows.site_ptr,
@@ -119,12 +206,12 @@ class CandidateProblem(Problem):
             rows.values,
             candidates.ravel(),
             width,
-            self.n_labels,
-            self._row_ptr,
-            self._column,
-            self._windows,
-            self._pairs,
-            self._forbidden,
+            weights.n_labels,
+            weights.observed.row_ptr,
+            weights.observed.column,
+            weights.windows,
+            pairs,
+            forbidden,
         )
         local = (candidates == gold[:, np.newaxis]).argmax(axis=1).astype(np.int32)
         part_ptr, parts = bare.encode_all(local, rows.site_ptr)
@@ -132,8 +219,8 @@ class CandidateProblem(Problem):
             "features": rows.indices,
             "candidates": candidates.ravel(),
             "part": parts,
-            "forbidden": self._forbidden,
-            "pairs": () if self._pairs is None else self._pairs[2],
+            "forbidden": forbidden,
+            "pairs": () if pairs is None else pairs[2],
         }
         cost = {"delta": 1.0 - np.eye(width), "label": local}
         weight = tokens.sample_weight
@@ -149,41 +236,29 @@ class CandidateProblem(Problem):
         """Return what the objective depends on, as plain data."""
         return {**super().specification(), **self._told}
 
-    def model_arrays(
-        self, keys: Any, pair_keys: Any, w: Vector, prune: float
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the arrays of a model with these weights, and which features they kept.
 
-        As :meth:`TokenProblem.model_arrays` does, with a table for the first pass, and tables for
-        label windows, whose keys are histories plus one.
-        """
-        w, n = np.asarray(w, dtype=np.float64), self.n_labels
-        arrays: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
-        at = 0
+class _Codes:
+    """Different numbers, ascending; those of parts are joined."""
 
-        def take(count: int) -> Vector:
-            nonlocal at
-            at += count
-            return w[at - count : at]
+    def __init__(self, values: npt.NDArray[np.int64]) -> None:
+        self.values = values
 
-        def add(name: str, keys: Any, rows: Any, outcomes: int, prune: float) -> None:
-            packed, kept[name] = packed_table(name, keys, *rows, outcomes, prune)
-            arrays.update(packed)
+    def __add__(self, other: _Codes) -> _Codes:
+        return _Codes(np.union1d(self.values, other.values))
 
-        add("state", keys, (self._row_ptr, self._column, take(len(self._column))), n, prune)
-        add("first", keys, self._first, n, 0.0)
-        for name in ("start", "end"):
-            arrays[name] = take(n).copy()
-        for m, (history, row_ptr, column) in enumerate(self._windows, 1):
-            rows = row_ptr, column, take(len(column))
-            add(f"transition{m}", history + np.uint64(1), rows, n, 0.0)
-        if self._pairs is not None:
-            row_ptr, column = self._pairs[3:]
-            add("pair", pair_keys, (row_ptr, column, take(len(column))), n * n, prune)
-        if len(self._forbidden):
-            arrays["forbidden"] = self._forbidden
-        return arrays, {name: kept[name] for name in ("state", "pair") if name in kept}
+
+def _codes_of(chosen: Chosen, order: int, n_labels: int, pairs: bool) -> tuple[_Codes | None, ...]:
+    """Return the label windows of each order that a part has, and features with label pairs."""
+    tokens, candidates, arrays = chosen
+    gold, sentence = tokens.gold_numbers, arrays["sentence"]
+    found = [_windows(gold, candidates, sentence, m, n_labels) for m in range(1, order + 1)]
+    codes = None
+    if pairs:
+        feature, label = arrays["pair_feature"], arrays["label"].astype(np.int64)
+        at = _later(sentence, 1)
+        pair = np.repeat(label[at - 1] * n_labels + label[at], np.diff(arrays["pair_begin"]))
+        codes = _Codes(np.unique(feature * np.int64(n_labels**2) + pair))
+    return (*map(_Codes, found), codes)
 
 
 def _windows(
@@ -192,10 +267,10 @@ def _windows(
     sentence: npt.NDArray[np.int64],
     order: int,
     n_labels: int,
-) -> tuple[Any, Any, Any]:
-    """Return the label windows of one order that have weights: histories, row pointers, labels.
+) -> npt.NDArray[np.int64]:
+    """Return the label windows of one order that have weights.
 
-    A history is the number that its labels make in base K, the oldest label first.
+    Each is the number that its labels make in base K, the oldest label first.
     """
     at = _later(sentence, order)
     if order == 1:
@@ -203,30 +278,11 @@ def _windows(
         for a in range(candidates.shape[1]):
             for b in range(candidates.shape[1]):
                 beside[candidates[at - 1, a], candidates[at, b]] = True
-        codes = np.flatnonzero(beside)
-    else:
-        code = np.zeros(len(at), dtype=np.int64)
-        for i in range(order, -1, -1):
-            code = code * n_labels + gold[at - i]
-        codes = np.unique(code)
-    history, row_ptr, column = _rows(codes, n_labels)
-    return history.astype(np.uint64), row_ptr, column
-
-
-def _pair_features(arrays: dict[str, Any], n_labels: int) -> tuple[Any, ...]:
-    """Return the features of label pairs, and the pairs that each was seen with.
-
-    Sentences, features of each pair of neighbours, row pointers, label pairs as numbers in base K.
-    """
-    sentence, begin = arrays["pair_sentence"], arrays["pair_begin"]
-    feature, label = arrays["pair_feature"], arrays["label"].astype(np.int64)
-    at = _later(arrays["sentence"], 1)
-    pair = np.repeat(label[at - 1] * n_labels + label[at], np.diff(begin))
-    codes = np.unique(feature * np.int64(n_labels**2) + pair)
-    features, first, column = _rows(codes, n_labels**2)
-    row_ptr = np.zeros(int(feature.max(initial=-1)) + 2, dtype=np.uint32)
-    row_ptr[features + 1] = np.diff(first)
-    return sentence, begin, feature, np.cumsum(row_ptr, dtype=np.uint32), column
+        return np.flatnonzero(beside)
+    code = np.zeros(len(at), dtype=np.int64)
+    for i in range(order, -1, -1):
+        code = code * n_labels + gold[at - i]
+    return np.unique(code)
 
 
 def _later(sentence: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:

@@ -16,7 +16,10 @@ import numpy.typing as npt
 from ... import _core
 from ...learners.base import Progress, Settings
 from ...learners.online import Online
+from ...problem import Problem
+from ...scoring.layout import SeenOutcomes
 from .problem import TokenProblem
+from .weights import TokenWeights
 
 __all__ = ["FirstPass", "forbidden_bits"]
 
@@ -27,12 +30,14 @@ _LIKELY = 2
 
 
 class FirstPass:
-    """Which labels are likely at each token.
+    """Which labels are likely at each token. Can be sent.
 
     Parameters
     ----------
-    tokens : TokenProblem
+    tokens : TokenProblem or SplitProblem
         Of order 0, with weights for the pairs of feature and label that were seen.
+    which : TokenWeights
+        These weights.
     forbidden : array of uint8
         What a scheme of labels forbids (:func:`forbidden_bits`): a label is as likely then as the
         best sequence that has it and is allowed, so that the labels of a chunk speak for each
@@ -44,18 +49,19 @@ class FirstPass:
 
     Attributes
     ----------
-    rows : (row pointers, labels, weights)
+    weights : array
         What it has learned.
     """
 
     def __init__(
         self,
-        tokens: TokenProblem,
+        tokens: Problem,
+        which: TokenWeights,
         forbidden: npt.NDArray[np.uint8],
         random_state: int,
         n_jobs: int,
     ) -> None:
-        self.tokens, self.forbidden, self._n_jobs = tokens, forbidden, n_jobs
+        self.which, self.forbidden, self._n_jobs = which, forbidden, n_jobs
         learner = Online(
             Settings(margin=0.0, temperature=0.0, max_iter=_PASSES),
             step="unit",
@@ -66,31 +72,37 @@ class FirstPass:
         training = learner.run(tokens, progress=Progress())
         if training.interrupted:
             raise KeyboardInterrupt
-        self._weights = training.weights
-        self.rows = tokens.rows("label", training.weights)
+        self.weights = training.weights
 
-    def best(self, n: int) -> npt.NDArray[np.uint16]:
+    def best(self, tokens: TokenProblem, n: int) -> npt.NDArray[np.uint16]:
         """Return the n best labels of each token, ascending, the gold label among them."""
-        gold = self.tokens.gold_numbers
+        gold = tokens.gold_numbers
         flat: npt.NDArray[np.uint16] = _core.best_candidates(
-            self.tokens.native, self._weights, n, gold, self.forbidden, self._n_jobs
+            tokens.native, self.weights, n, gold, self.forbidden, self._n_jobs
         )
         return flat.reshape(-1, n)
 
-    def likely_pairs(self, seen: tuple[Any, Any], fill: int) -> tuple[Any, Any]:
-        """Return the labels that each feature has weights for: row pointers, labels.
+    def likely_pairs(self, tokens: TokenProblem, fill: int) -> SeenOutcomes:
+        """Return the labels that each feature has weights for, as far as these tokens tell.
 
         Those that it was seen with; features seen with at least ``fill`` labels (0: none) have
         weights for the two best labels of their tokens too, which are those that a perceptron takes
         for right when it is wrong.
         """
-        rows: Any = self.tokens.examples.blocks["label"]
-        n = min(_LIKELY, self.tokens.n_labels)
+        rows: Any = tokens.examples.blocks["label"]
+        n, seen = min(_LIKELY, tokens.n_labels), self.which.observed
+        assert seen is not None
         place = rows.site_ptr, rows.indptr, rows.indices
-        found: tuple[Any, Any] = _core.candidate_pairs(
-            *place, self.best(n).ravel(), n, *seen, self.tokens.n_labels, fill
+        best = self.best(tokens, n).ravel()
+        row_ptr, column = _core.candidate_pairs(
+            *place, best, n, seen.row_ptr, seen.column, tokens.n_labels, fill
         )
-        return found
+        return SeenOutcomes(row_ptr, column, tokens.n_labels)
+
+    @property
+    def rows(self) -> tuple[Any, Any, Any]:
+        """Row pointers, labels and weights of the features."""
+        return self.which.layout.rows("label", self.weights)
 
 
 def forbidden_bits(forbid: Mapping[str, Any], labels: list[str]) -> npt.NDArray[np.uint8]:

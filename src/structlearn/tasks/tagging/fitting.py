@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import FileError
+from ...fitting.example_weights import settled_class_weight
 from ...fitting.presets import preset_of
+from ...fitting.split_corpus import SplitCorpus
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import say
 from ...metrics import chunk_f1, token_accuracy
@@ -23,6 +25,8 @@ from .targets import templates_for
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
 __all__ = ["Fitting", "sentence_weights"]
+
+AnyCorpus = TypeVar("AnyCorpus", Corpus, SplitCorpus)
 
 Vector = npt.NDArray[np.float64]
 
@@ -40,7 +44,7 @@ class Fitting:
     ----------
     tagger : Tagger or SegmentTagger
         Read only: its parameters.
-    corpus : Corpus
+    corpus : SplitCorpus
         Labelled sentences, with their weights.
     """
 
@@ -52,7 +56,7 @@ class Fitting:
     other_learners: Mapping[str, Any]
 
     tagger: Any
-    corpus: Corpus
+    corpus: SplitCorpus
     target: int
     #: Columns with further parts of the labels.
     further: Sequence[int] = ()
@@ -79,7 +83,7 @@ class Fitting:
         """The label of files that means unknown; "" if none does."""
         return ""
 
-    def with_labels(self, corpus: Corpus) -> Corpus:
+    def with_labels(self, corpus: AnyCorpus) -> AnyCorpus:
         """Return a corpus with whole labels in the target column."""
         return corpus.joined(self.targets, self.unknown) if self.further else corpus
 
@@ -88,6 +92,15 @@ class Fitting:
         whole = self.with_labels(dev)
         whole.known_labels(self.target, self.unknown)
         return whole
+
+    def class_weight(self) -> Any:
+        """Return the weights of the labels; balanced ones are counted in all parts."""
+        return settled_class_weight(self.tagger.class_weight, self.label_totals)
+
+    def label_totals(self) -> Mapping[str, float]:
+        """Return how much the tokens of each label weigh."""
+        totals = self.corpus.totals(self.target)
+        return {label: totals.get(label, 0.0) for label in self.labels}
 
     def starting_weights(self, problem: Any) -> Vector | None:
         """Return where to begin; None: at zero."""

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from ...estimators.hmm import HMM
+from ...estimators.observations import TokenReader
 from ...estimators.stored.word_emissions import emission_tensors
+from ...exceptions import FileError
+from ...fitting.split_corpus import SplitCorpus
 from ...fitting.task_learning import Learned
 from ...fitting.task_parameters import refuse_unused
 from ...io.weight_tables import packed_table
@@ -27,24 +31,26 @@ class CountedFitting(TokenFitting):
     k-th number: so the hidden Markov model is a linear model like the others.
     """
 
-    def __init__(self, tagger: Any, corpus: Corpus) -> None:
+    def __init__(self, tagger: Any, corpus: Corpus | SplitCorpus) -> None:
         unused = "features", "hash_bits", "prune", "min_count", "all_possible_states", "candidates"
         refuse_unused(tagger, *unused)
         super().__init__(tagger, corpus)
 
     def run(self, dev: Corpus | None) -> tuple[TaggerModel, Learned]:
         """Count; return the model."""
-        from ...estimators import HMM
-
         corpus = self.corpus
         word = 1 if corpus.format == "conllu" else 0
         if word in self.targets:
             raise ValueError("the words are the target: there is nothing to learn from")
-        gold = corpus.known_labels(self.target, self.tagger.unknown)
-        order = self.tagger.order
-        weights = sentence_weights(corpus)
-        hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=weights)
-        self.labels = [str(k) for k in hmm.classes_]
+        self.labels = sorted(set(corpus.counts(self.target)) - {self.unknown})
+        if not self.labels:
+            raise FileError(
+                corpus.path or "the corpus", f"no token has a label: all are {self.unknown!r}"
+            )
+        order, classes = self.tagger.order, np.array(self.labels)
+        labels, words = corpus.parts.sum(_count, word, self.target, self.unknown, classes, order)
+        hmm = HMM(order=order)
+        hmm._accept(TokenReader(None), classes, labels, words, {})
         self.n_features = n = len(self.labels)
         self.leaves_out_tags = False  # it has no features to leave out
         self.describe_data()
@@ -69,5 +75,16 @@ class CountedFitting(TokenFitting):
                 table[tuple(index[k] for k in labels_of)] = -np.inf
             arrays[name] = np.ascontiguousarray(table).ravel()
         model = self.made(arrays, emissions=emission_tensors(hmm.emissions_))
-        model.training["passes"] = 1
         return model, Learned(np.zeros(0), 1)
+
+
+def _count(
+    corpus: Corpus, word: int, target: int, unknown: str, classes: Any, order: int
+) -> tuple[Any, Any]:
+    """Return how often labels follow each other in a part, and go with which words."""
+    words = corpus.column(word)
+    ptr = np.cumsum([0, *map(len, words)])
+    gold, weights = corpus.labels(target, unknown), sentence_weights(corpus)
+    observed = [one for row in words for one in row]
+    counts: tuple[Any, Any] = HMM(order=order)._count(observed, ptr, gold, classes, weights)
+    return counts

@@ -1,65 +1,34 @@
-"""What a tagger of tokens or segments has learned, and why it labels sentences as it does."""
+"""What a tagger of tokens or segments has learned: the heaviest features, and facts."""
 
 from __future__ import annotations
 
 import heapq
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...drawing.report import Report, Shown, Weights, check_labels
+from ...drawing.report import Weights
 from ...estimators.stored.word_emissions import stored_words
-from ...fitting.learner_registry import learner_facts
-from ...models.temperature import certainty_fact
-from ...text.phrases import Phrases
 
-__all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
+__all__ = ["heaviest_features", "label_facts", "strongest", "transition_table"]
 
 
 #: With more labels than this, their transitions are shown only of labels that are named.
 _MOST_IN_TABLE = 64
 
 
-class Summary(NamedTuple):
-    """The weights of a model in a form to look at.
+def heaviest_features(
+    model: Any, top: int, labels: Sequence[str] | None = None
+) -> dict[str, list[tuple[str, float]]]:
+    """Return by label, as it is written, what speaks most for it, and what most against it.
 
-    Attributes
-    ----------
-    labels, written : list of str
-        The model's labels, and how each is written: those of IOBES in the scheme of the file.
-    top : dict of str to list of (name, weight)
-        By label as it is written, the features that speak most for it, and those that speak most
-        against it. Where a written label stands for several of the model's, names begin with the
-        one: "as S-NP: ...".
-    transitions : list of lists of float
-        Weight of each label (column) after each other (row); −∞ is forbidden. Empty at order 0.
-    start, end : lists of float
-    facts : list of (name, value)
-        What the model is and how it was trained.
+    Where a written label stands for several of the model's (of IOBES), names begin with the one:
+    "as S-NP: ...".
     """
-
-    labels: list[str]
-    written: list[str]
-    top: dict[str, list[tuple[str, float]]]
-    transitions: list[list[float]]
-    start: list[float]
-    end: list[float]
-    facts: list[tuple[str, str]]
-
-
-def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -> Summary:
-    """Return the largest weights of a tagger."""
-    model = tagger._fitted()
-    check_labels("label", labels, tagger.classes_)
-    start, end = (array("d", bytes(model.arrays[name])) for name in ("start", "end"))
-    rows = model.pair_scores()
     written = getattr(model, "shown", model.labels)
     within = [k for k, w in zip(model.labels, written, strict=True) if not labels or w in labels]
-    ranked = _joined(
-        _strongest(model, top, within), dict(zip(model.labels, written, strict=True)), top
-    )
-    return Summary(model.labels, written, ranked, rows, list(start), list(end), model_facts(model))
+    ranked = _strongest(model, top, within)
+    return _joined(ranked, dict(zip(model.labels, written, strict=True)), top)
 
 
 def _joined(
@@ -157,108 +126,54 @@ def _n_labels(model: Any) -> str:
     return f"{written}, learned as {n} of IOBES (S-: the only token of a chunk, E-: its last)"
 
 
-def model_facts(model: Any) -> list[tuple[str, str]]:
-    """Return what a model is and how it was trained."""
+def label_facts(model: Any) -> list[tuple[str, str]]:
+    """Return what a model scores, and what it looks at."""
     training = model.training
     described = [
         ("features", f"{training.get('features', 0):,}; {model.n_weights:,} weights are not 0"),
         ("templates", str(len(model.templates))),
     ]
-    passes = training.get("passes")
-    how = f", {passes} {'pass' if passes == 1 else 'passes'}"
     if getattr(model, "emissions", None) is not None:  # counts of words, not weights of features
         n_words = len(stored_words(model.emissions[1]))
         described = [("words", f"{n_words:,}; numbers are log P(word | label)")]
-        how = ""
     facts = [
-        ("learner", f"{training.get('learner')}, {model.kind}"),
-        *learner_facts(training),
+        ("scores", model.kind),
         ("labels", f"{_n_labels(model)}, in column {model.target_numbers} ({model.target_name})"),
         *described,
-        (
-            "trained on",
-            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
-            f"{how}",
-        ),
     ]
     if getattr(model, "candidates", 0):
         facts.append(("candidates", f"{model.candidates} labels are considered at each token"))
-    if training.get("n_models", 1) > 1:
-        facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
-    facts.append(("probabilities", certainty_fact(model.loss_temperature, model.calibration)))
     if "cut" in training:
         facts.append(("chunks cut", str(training["cut"])))
     return facts
 
 
-# -- as text and as a page ------------------------------------------------------------------------
+def transition_table(
+    model: Any, pairs: list[tuple[str, str, float]], labels: Sequence[str] | None, page: bool
+) -> Weights | None:
+    """Return the weights of label pairs as a table, of these labels as they are written.
 
-
-def _transitions(summary: Summary, labels: Sequence[str] | None = None) -> Weights:
-    """Return the table of these labels."""
-    chosen = [k for k, label in enumerate(summary.written) if not labels or label in labels]
-    rows = [(summary.labels[a], summary.transitions[a]) for a in chosen if summary.transitions]
-    rows = [("(start)", summary.start), *rows, ("(end)", summary.end)]
+    None: there are too many labels, and none were named. A page has room for all of those that it
+    can show.
+    """
+    many = len(model.labels) > _MOST_IN_TABLE
+    if many and not labels:
+        return None
+    written = getattr(model, "shown", model.labels)
+    named = zip(model.labels, written, strict=True)
+    columns = [k for k, w in named if not labels or w in labels or (page and not many)]
+    rows: dict[str, dict[str, float]] = {}
+    for before, after, weight in pairs:
+        # The ends of sentences have a row each.
+        row, column = ("(end)", before) if after == "(end)" else (before, after)
+        rows.setdefault(row, {})[column] = weight
+    shown = [k for k in ("(start)", *columns, "(end)") if k in rows]
     return Weights(
         "Transitions",
         "from the row's label to the column's"
-        + ("" if summary.labels == summary.written else ", as learned: IOBES"),
-        [summary.labels[k] for k in chosen],
-        [(name, [row[b] for b in chosen]) for name, row in rows if row],
+        + ("" if model.labels == written else ", as learned: IOBES"),
+        columns,
+        [(k, [rows[k][column] for column in columns]) for k in shown],
     )
-
-
-def inspect_tagger(
-    tagger: Any,
-    top: int = 10,
-    sentences: Any = None,
-    labels: Sequence[str] | None = None,
-    most: int = 20,
-    page: bool = False,
-) -> str:
-    """Return what a tagger has learned, or, with sentences, what decided; a page shows both.
-
-    Parameters
-    ----------
-    top : int
-        Features of each label, reasons for each token.
-    sentences : as ``predict`` takes them, optional
-        Where they have gold labels, errors are marked.
-    labels : list of str, optional
-        Only these labels.
-    most : int
-        The most sentences that are shown.
-    page : bool
-        As HTML instead of text.
-    """
-    model = tagger._fitted()
-    report = Report(tagger._title, in_words=Phrases(model.templates))
-    report.parts = tagger._parts
-    report.note = "" if tagger.calibrated_ else ", not calibrated"
-    if page or sentences is None:
-        summary = summarise(tagger, top, labels)
-        report.facts, report.features = summary.facts, dict(summary.top)
-        many = len(summary.labels) > _MOST_IN_TABLE
-        if labels or not many:
-            report.weights = _transitions(summary, labels if many or not page else None)
-    if sentences is not None:
-        check_labels("label", labels, tagger.classes_)
-        corpus = tagger._read_input(sentences)
-        report.n_sentences = len(corpus)
-        part = corpus.subset(range(min(len(corpus), most)))
-        gold = list(_gold(model, part))
-        report.has_gold = any(label is not None for row in gold for label in row)
-        found = tagger._choices(part, gold)
-        report.sentences = [
-            Shown([c for c in row if page or not labels or c.label in labels]) for row in found
-        ]
-    return report.html(top) if page else report.text(top)
-
-
-def _gold(model: Any, corpus: Any) -> Iterator[list[str | None]]:
-    """Yield the labels that sentences come with; None where there are none."""
-    known = max(model.targets) < corpus.n_columns
-    for labels in model.gold(corpus) if known else corpus.column(0):
-        yield [k if known and k != "_" else None for k in labels]

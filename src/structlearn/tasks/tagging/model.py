@@ -19,9 +19,18 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LabelModel", "TaggerModel", "joined_names", "split_names"]
+__all__ = [
+    "LabelModel",
+    "TaggerModel",
+    "joined_names",
+    "segment_sequences",
+    "split_names",
+    "token_sequences",
+]
 
 _MOST_ORDER = 4
+#: Lists of constraints whose automata are remembered.
+_MOST_CONSTRAINTS = 32
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 #: Tensor of a model -> what its items are.
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
@@ -43,6 +52,8 @@ class LabelModel(Tempered, StoredModel):
         The weights.
     training : dict
         How it came about.
+    constraints : list of str
+        What every answer keeps to, as text.
     """
 
     takes = ("functions",)
@@ -60,6 +71,7 @@ class LabelModel(Tempered, StoredModel):
         labels: list[str],
         arrays: dict[str, Any],
         training: dict[str, Any] | None = None,
+        constraints: Sequence[str] = (),
     ) -> None:
         self.templates = templates
         self.format = format
@@ -68,6 +80,8 @@ class LabelModel(Tempered, StoredModel):
         self.labels = labels
         self.arrays = arrays
         self.training = training or {}
+        self.constraints = list(constraints)
+        self._under: dict[tuple[Any, ...], Any] = {}
         if format not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
@@ -105,6 +119,40 @@ class LabelModel(Tempered, StoredModel):
         read = corpus.known_labels if some else corpus.labels
         return read(self.target, self.unknown)
 
+    @property
+    def sequences(self) -> Any:
+        """The sequences of labels that constraints speak of, as :class:`Sequences`."""
+        raise AssertionError
+
+    def under(self, constraints: Any = None) -> Any:
+        """Return the core's automata of the model's constraints and of more; None without any.
+
+        Of constraints that were asked for before they are the same object, which keeps what was
+        worked out.
+        """
+        if constraints is None and not self.constraints:
+            return None
+        from ...constraints.automata import automata_of
+        from ...constraints.text import read_constraints
+
+        given = read_constraints(constraints)
+        key = (*self.constraints, *given)
+        if key not in self._under:
+            if len(self._under) >= _MOST_CONSTRAINTS:
+                self._under.clear()
+            every = [*read_constraints(self.constraints), *given]
+            automata = [one.automaton for one in automata_of(every, self.sequences)]
+            width = getattr(self, "max_length", 0)
+            self._under[key] = _core.LabelConstraints(automata, len(self.labels), width)
+        return self._under[key]
+
+    def _asked(self, core: Any, corpus: Corpus, constraints: Any) -> NativeInputs:
+        """Return inputs of the core under constraints, to be asked about."""
+        under = self.under(constraints)
+        if under is not None:
+            core = under.inputs(core)
+        return NativeInputs(core, corpus, str(corpus.path or ""), constraints)
+
     def pair_scores(self) -> list[list[float]]:
         """Return the score of each label (column) after each other (row)."""
         n = len(self.labels)
@@ -118,6 +166,8 @@ class LabelModel(Tempered, StoredModel):
         """Return what files of both kinds hold besides the weights."""
         resources, tensors = stored_templates(self.templates)
         names = ("task", "format", "n_columns", "target", "labels", "training")
+        if self.constraints:
+            names += ("constraints",)
         return {**{name: getattr(self, name) for name in names}, **resources}, tensors
 
     @classmethod
@@ -132,6 +182,7 @@ class LabelModel(Tempered, StoredModel):
             "target": int(d["target"]),
             "labels": list(map(str, d["labels"])),
             "training": dict(d["training"]),
+            "constraints": list(map(str, d.get("constraints", ()))),
         }
 
 
@@ -191,11 +242,17 @@ class TaggerModel(LabelModel):
         self.core = _core.TaggerModel(
             features, self.labels, shown, order, hashed, self.arrays, candidates
         )
+        self.under()  # refuse constraints that mean nothing
 
     @property
     def unknown(self) -> str:
         """The label of files that means unknown; "" if none does."""
         return str(self.training.get("unknown", "_"))
+
+    @property
+    def sequences(self) -> Any:
+        """The labels as they are written, one for each token."""
+        return token_sequences(self.shown)
 
     @property
     def kind(self) -> str:
@@ -310,7 +367,9 @@ class TaggerModel(LabelModel):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def inputs(self, corpus: Corpus, known: Any = b"", chooses: bool = True) -> NativeInputs:
+    def inputs(
+        self, corpus: Corpus, known: Any = b"", chooses: bool = True, constraints: Any = None
+    ) -> NativeInputs:
         """Return the sentences of a corpus, to be asked about.
 
         Parameters
@@ -320,9 +379,10 @@ class TaggerModel(LabelModel):
             the model does not have.
         chooses : bool
             Whether a known label is a candidate in any case, or only if the model has chosen it.
+        constraints : list of Constraint, or str, optional
+            Beside those of the model.
         """
-        core = self.core.inputs(corpus.core, known, chooses)
-        return NativeInputs(core, corpus, str(corpus.path or ""))
+        return self._asked(self.core.inputs(corpus.core, known, chooses), corpus, constraints)
 
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, as they are written."""
@@ -377,6 +437,23 @@ class TaggerModel(LabelModel):
             memoryview(column).cast("I"),
             memoryview(weights).cast("d"),
         )
+
+
+def token_sequences(labels: Sequence[str]) -> Any:
+    """Return how constraints read the labels of tokens."""
+    from ...constraints.alphabet import Alphabet
+    from ...constraints.events import Sequences
+
+    return Sequences(Alphabet(labels), None, {"label": 1, "start": 1, "end": 1, "transition": 2})
+
+
+def segment_sequences(labels: Sequence[str]) -> Any:
+    """Return how constraints read the labels of segments."""
+    from ...constraints.alphabet import Alphabet
+    from ...constraints.events import Sequences
+
+    windows = {"segment": 1, "start": 1, "transition": 2}
+    return Sequences(Alphabet(labels, segments=True), None, windows)
 
 
 def split_names(text: Any, ends: Any) -> list[bytes]:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...estimators.forbidding import put_masks
 from ...estimators.outputs import class_weights
 from ...features.rows import Examples, FeatureRows
-from ...io.weight_tables import packed_table
 from ...losses.costs import as_cost
 from ...problem.array_problem import ArrayProblem
 from ...problem.gold import GoldOutputs
 from ...problem.online_state import OnlineState
-from ...scoring.layout import WeightBlock, WeightLayout, filled_rows, observed_outcomes
+from ...scoring.layout import SeenOutcomes, WeightLayout, observed_outcomes
 from ...structures.base import Structure
-from ...structures.chains.chain import Chain
 from .integer_state import IntegerState, fits_integers
+from .weights import TokenWeights
 
-__all__ = ["LabelProblem", "TokenProblem", "Weighted", "pair_rows", "seen_labels", "seen_pairs"]
+__all__ = ["LabelProblem", "TokenProblem", "pair_rows", "seen_pairs"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -35,22 +33,6 @@ _NOT_UNIT = ("margin", "temperature", "beam", "least")
 _READING = threading.Lock()
 
 
-class Weighted(NamedTuple):
-    """Rows of features and the outcomes that each feature has weights for.
-
-    Attributes
-    ----------
-    rows : FeatureRows
-    row_ptr, column, real : arrays
-        As :class:`~structlearn.scoring.layout.WeightBlock` has them.
-    """
-
-    rows: FeatureRows
-    row_ptr: Any
-    column: Any
-    real: Any = None
-
-
 class LabelProblem(ArrayProblem):
     """Sentences as rows of features that a text was turned into.
 
@@ -58,12 +40,11 @@ class LabelProblem(ArrayProblem):
     ----------
     structure : Structure
     labels : list of str
-    blocks : mapping of str to Weighted
-        The blocks that have features; the others have one weight for each outcome.
+    layout : WeightLayout
+        Which weights there are (:func:`~structlearn.tasks.tagging.weights.label_layout`).
+    rows : mapping of str to FeatureRows
+        Those of the blocks that have features.
     gold : GoldOutputs
-    forbid : mapping of str to list
-        What is forbidden, as in the estimators. Gold labels must respect it; the caller checks
-        that, because only the caller can name the line of the file.
     class_weight, sample_weight
         As in the estimators.
     """
@@ -72,56 +53,26 @@ class LabelProblem(ArrayProblem):
         self,
         structure: Structure,
         labels: list[str],
-        blocks: Mapping[str, Weighted],
+        layout: WeightLayout,
+        rows: Mapping[str, FeatureRows],
         gold: GoldOutputs,
-        forbid: Mapping[str, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
     ) -> None:
-        weights: dict[str, WeightBlock | None] = {}
-        specs = structure.blocks(len(labels))
-        for name, spec in specs.items():
-            if name in blocks:
-                rows, row_ptr, column, real = blocks[name]
-                weights[name] = WeightBlock(
-                    spec.outcomes,
-                    rows.n_features,
-                    shared=False,
-                    row_ptr=row_ptr,
-                    column=column,
-                    real=real,
-                )
-            else:
-                weights[name] = WeightBlock(spec.outcomes, 1, shared=True)
         names = np.array(labels, dtype=object)
-        put_masks(forbid, weights, {name: spec.inner for name, spec in specs.items()}, names)
         by_class = class_weights(class_weight, names, gold, sample_weight)
         if by_class is not None:
             sample_weight = by_class if sample_weight is None else sample_weight * by_class
-        examples = Examples(len(gold.ptr) - 1, {name: b.rows for name, b in blocks.items()})
         super().__init__(
             structure,
-            examples,
-            WeightLayout(weights),
+            Examples(len(gold.ptr) - 1, dict(rows)),
+            layout,
             gold,
             as_cost("hamming"),
             sample_weight,
             names,
         )
         self.name = "a tagger"
-
-    def rows(self, name: str, w: Vector) -> tuple[Any, Any, Vector]:
-        """Return row pointers, columns and weights of a block that has features."""
-        block = self.layout.blocks[name]
-        assert block is not None
-        return block.row_ptr, block.column, w[block.offset : block.offset + block.size]
-
-    def table(self, name: str, w: Vector) -> Vector:
-        """Return the weights of a block without features, −∞ where something is forbidden."""
-        block = self.layout.blocks[name]
-        assert block is not None
-        values = w[block.offset : block.offset + block.size]
-        return values.copy() if block.mask is None else values + block.mask.ravel()
 
 
 class _Labellings(Sequence[Any]):
@@ -146,54 +97,37 @@ class TokenProblem(LabelProblem):
 
     Parameters
     ----------
-    vocabulary : _core.Vocabulary
-        Frozen: knows the features, and which labels each was seen with.
+    weights : TokenWeights
+        Those that there are.
     arrays : dict of str to array
-        The tokens in its terms, as ``_core.TokenRows.arrays`` gives them.
-    order : int
-        Of the chain.
-    forbid : mapping of str to list
-        First labels, last ones and pairs that cannot be, as
-        :func:`~structlearn.metrics.legal_transitions` has them.
-    pairs : tuple of arrays, optional
-        Which weights features of label pairs have, as :func:`seen_pairs` gives them; by default
-        those of the pairs that are in the rows.
-    observed : (row pointers, labels), optional
-        The labels that each feature has weights for; by default those that the vocabulary has.
+        The tokens in terms of the features, as ``_core.TokenRows.arrays`` gives them.
+    class_weight, sample_weight
+        As in the estimators.
     """
 
     def __init__(
         self,
-        vocabulary: _core.Vocabulary,
+        weights: TokenWeights,
         arrays: dict[str, Any],
-        order: int,
-        forbid: Mapping[str, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
-        pairs: Any = None,
-        observed: tuple[Any, Any] | None = None,
     ) -> None:
-        labels = list(vocabulary.labels)
+        vocabulary, labels = weights.inventory.vocabulary, weights.labels
         sentence, self.gold_numbers = arrays["sentence"], arrays["label"]
         values = arrays["value"] if len(arrays["value"]) else None
         features = FeatureRows(
             sentence, vocabulary.size, values, arrays["begin"], arrays["feature"]
         )
-        filled = filled_rows(*(observed or seen_labels(vocabulary)), len(labels))
-        blocks = {"label": Weighted(features, *filled)}
-        if vocabulary.pair_size and order > 0:
-            rows_of_pairs = pair_rows(arrays, vocabulary.pair_size)
-            if pairs is None:
-                pairs = seen_pairs(arrays, rows_of_pairs, len(labels))
-            blocks["transition"] = Weighted(rows_of_pairs, *pairs)
+        rows = {"label": features}
+        if weights.pairs is not None:
+            rows["transition"] = pair_rows(arrays, vocabulary.pair_size)
         known = self.gold_numbers.astype(np.int64)
-        self.order, self.n_labels = order, len(labels)
+        self.order, self.n_labels = weights.order, len(labels)
         self._batch: _core.IntegerBatch | None = None
-        structure = Chain(order=order)
-        pair_block = str(structure.pair_block)
-        named = {pair_block if name == "transition" else name: k for name, k in forbid.items()}
         gold = GoldOutputs(_Labellings(known, sentence), known, sentence)
-        super().__init__(structure, labels, blocks, gold, named, class_weight, sample_weight)
+        super().__init__(
+            weights.structure, labels, weights.layout, rows, gold, class_weight, sample_weight
+        )
 
     # -- the perceptron in whole numbers ----------------------------------------------------------
 
@@ -236,70 +170,6 @@ class TokenProblem(LabelProblem):
                 self._batch = read(rows.site_ptr, rows.indptr, rows.indices, self.gold_numbers)
         return state, state.make_pass(self._batch, order)
 
-    # -- models -----------------------------------------------------------------------------------
-
-    def model_arrays(
-        self, keys: Any, pair_keys: Any, w: Vector, prune: float
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the arrays of a model with these weights, and which features they kept, by table.
-
-        Parameters
-        ----------
-        keys, pair_keys : buffers
-            Of the features, and of those of label pairs.
-        prune : float
-            Leave out weights up to this size.
-        """
-        arrays: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
-        tables: dict[str, list[Any]] = {
-            "state": [keys, *self.rows("label", w), self.n_labels, prune]
-        }
-        names = ["start", "end", *(f"transition{m}" for m in range(1, self.order + 1))]
-        for name in names:
-            block = "transition" if name == f"transition{self.order}" else name
-            if block not in self.examples.blocks:
-                arrays[name] = self.table(block, w)
-                continue
-            # Label pairs have features: the table is the last of them, which every pair has.
-            row_ptr, column, values = self.rows(block, w)
-            last = int(row_ptr[-2])
-            table = np.zeros(self.n_labels**2)
-            table[column[last:]] = values[last:]
-            mask = self.layout.blocks[block].mask  # type: ignore[union-attr]
-            arrays[name] = table if mask is None else table + mask.ravel()
-            rows = (row_ptr[:-1], column[:last], values[:last])
-            tables["pair"] = [pair_keys, *map(np.ascontiguousarray, rows), self.n_labels**2, prune]
-        for table_name, given in tables.items():
-            packed, kept[table_name] = packed_table(table_name, *given)
-            arrays.update(packed)
-        return arrays, kept
-
-    def weights_of(self, model: Any) -> Vector:
-        """Return the weights of an earlier model, whose features come first in the vocabulary."""
-        w = np.zeros(self.n_weights)
-        _, row_ptr, column, values = (np.asarray(x) for x in model.unpacked())
-        label = self.layout.blocks["label"]
-        assert label is not None
-        rows = np.repeat(np.arange(len(row_ptr) - 1, dtype=np.int64), np.diff(row_ptr))
-        w[np.searchsorted(label._positions(), rows * self.n_labels + column)] = values
-        for name, block in self.layout.present().items():
-            if name != "label":
-                stored = f"transition{self.order}" if name == "transition" else name
-                table = np.frombuffer(bytes(model.arrays[stored]))
-                if len(table):
-                    w[block.offset : block.offset + block.size] = np.where(
-                        np.isfinite(table), table, 0.0
-                    )
-        return w
-
-
-def seen_labels(vocabulary: _core.Vocabulary) -> tuple[Any, Any]:
-    """Return the labels that each feature of a frozen vocabulary has: row pointers, labels."""
-    buffers = vocabulary.row_ptr(), vocabulary.column()
-    row_ptr, column = (np.frombuffer(buffer, np.uint32) for buffer in buffers)
-    return row_ptr, column
-
 
 def pair_rows(arrays: dict[str, Any], n_features: int) -> FeatureRows:
     """Return the features of label pairs, and one more that every pair has: the table."""
@@ -310,8 +180,8 @@ def pair_rows(arrays: dict[str, Any], n_features: int) -> FeatureRows:
     )
 
 
-def seen_pairs(arrays: dict[str, Any], rows: FeatureRows, n_labels: int) -> Any:
-    """Return the label pairs that each feature was seen with: row pointers, columns, real ones."""
+def seen_pairs(arrays: dict[str, Any], n_features: int, n_labels: int) -> SeenOutcomes:
+    """Return the label pairs that each feature of pairs was seen with."""
     # Tokens that have one before them in their sentence, in the order of the pairs.
     later = np.ones(len(arrays["label"]), dtype=bool)
     later[arrays["sentence"][:-1]] = False
@@ -319,4 +189,6 @@ def seen_pairs(arrays: dict[str, Any], rows: FeatureRows, n_labels: int) -> Any:
     label = arrays["label"].astype(np.int64)
     known = (label[at] >= 0) & (label[at - 1] >= 0)
     outcome = (label[at - 1] * n_labels + label[at])[known]
-    return observed_outcomes(rows, n_labels**2, np.flatnonzero(known), outcome)
+    rows = pair_rows(arrays, n_features)
+    row_ptr, column, real = observed_outcomes(rows, n_labels**2, np.flatnonzero(known), outcome)
+    return SeenOutcomes(row_ptr, column, n_labels**2, real)

@@ -28,13 +28,12 @@ class Comparison:
     Parameters
     ----------
     tagger : Tagger or SegmentTagger
-    source : path, Corpus, or list of sentences
+    corpus : Corpus
         With gold labels.
     """
 
-    def __init__(self, tagger: Any, source: Any, format: str | None) -> None:
-        self.tagger = tagger
-        self.corpus = tagger._gold_corpus(source, format)
+    def __init__(self, tagger: Any, corpus: Any) -> None:
+        self.tagger, self.corpus = tagger, corpus
         self.gold = tagger._fitted().gold(self.corpus, some=True)
         begin = time.perf_counter()
         self.predicted = tagger.predict(self.corpus)
@@ -72,7 +71,7 @@ class Comparison:
             )
         return against.predict(self.corpus)
 
-    def as_dict(self, *, confidence: bool, against: Any) -> dict[str, Any]:
+    def as_dict(self, *, intervals: bool, against: Any) -> dict[str, Any]:
         """Return what ``evaluate`` gives."""
         result: dict[str, Any] = {
             "accuracy": token_accuracy(self.written, self.predicted),
@@ -88,9 +87,9 @@ class Comparison:
             overall = report.overall
             result.update(f1=overall.f1, precision=overall.precision, recall=overall.recall)
             result["by_type"] = {k: v.f1 for k, v in report.by_type.items()}
-        if confidence or against is not None:
+        if intervals or against is not None:
             other = self._other(against)
-            told = {"confidence": confidence, "other": other}
+            told = {"intervals": intervals, "other": other}
             result.update(significance(self.written, self.predicted, self.metrics, **told))
         return result
 
@@ -106,7 +105,7 @@ class Comparison:
             for i, name in enumerate(self.columns)
         }
 
-    def text(self, *, confidence: bool, confusions: int, against: Any) -> str:
+    def text(self, *, intervals: bool, confusions: int, against: Any) -> str:
         """Return what ``report`` gives."""
         gold, predicted = self.written, self.predicted
         table = (chunk_report if self.chunked else label_report)(self.gold, predicted)
@@ -116,7 +115,7 @@ class Comparison:
                 "",
                 *(f"accuracy of {k}: {100 * x:.2f}%" for k, x in self._by_column().items()),
             ]
-        if confidence:
+        if intervals:
             lines += [str(bootstrap_interval(gold, predicted, m, random_state=0))
                       for m in self.metrics]  # fmt: skip
         if confusions:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
-from ...models.temperature import temperature_of
+from ...models.token_labels import TokenLabels
 from ...text.corpus import Corpus
-from ...text.sources import with_labels
 from .base import LabelTagger
 from .model import TaggerModel
 
@@ -18,12 +16,13 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...models.inputs import NativeInputs
+    from ...fitting.split_corpus import SplitCorpus
+    from ...models.inputs import Judged, NativeInputs
 
 __all__ = ["Tagger"]
 
 
-class Tagger(LabelTagger):
+class Tagger(TokenLabels, LabelTagger):
     """Labels the tokens of sentences; learns from a column file or a CoNLL-U file.
 
     Parameters
@@ -129,11 +128,10 @@ class Tagger(LabelTagger):
 
     _model_kind = TaggerModel
     _title = "Tagger"
-    _parts = "labels"
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
         if self.learner == "hmm":
             from .hidden_markov import CountedFitting
 
@@ -147,22 +145,6 @@ class Tagger(LabelTagger):
         earlier = None if start is None else start._fitted()
         return TokenFitting(self, corpus, earlier)
 
-    def fit_stream(self, train: str | os.PathLike[str], *, format: str | None = None) -> Tagger:
-        """Learn from a file of any size by reading it again in each pass.
-
-        In memory are the features, their weights and a piece of the file at a time. The perceptron
-        only; sentences are shuffled within pieces.
-
-        Parameters
-        ----------
-        train : path
-            A labelled file; not standard input.
-        """
-        from .streaming import StreamFitting
-
-        self._check()
-        return self._learn(StreamFitting(self._plain(), os.fspath(train), format), None)
-
     # -- the model ------------------------------------------------------------------------------
 
     @property
@@ -172,7 +154,12 @@ class Tagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def _inputs(self, X: Any, known: Sequence[Sequence[str | None]] | None = None) -> NativeInputs:
+    def _inputs(
+        self,
+        X: Any,
+        known: Sequence[Sequence[str | None]] | None = None,
+        constraints: Any = None,
+    ) -> NativeInputs:
         """Return the sentences of X.
 
         Parameters
@@ -181,18 +168,15 @@ class Tagger(LabelTagger):
             With or without the column of labels.
         known : list of lists, optional
             Labels known beforehand, None elsewhere: everything is asked given these.
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels as they are written, beside those of the model.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
-        return model.inputs(corpus, b"" if known is None else self._known(corpus, known))
+        numbers = b"" if known is None else self._known(corpus, known)
+        return model.inputs(corpus, numbers, constraints=constraints)
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
+    def _ask(self, X: Any, answer: Any, empty: Any, reading: dict[str, Any]) -> list[Any]:
         known = reading.get("known")
         if known is None:
             return super()._ask(X, answer, empty, reading)
@@ -212,8 +196,7 @@ class Tagger(LabelTagger):
         number = index.__getitem__ if foreign is None else lambda k: index.get(k, foreign)
         numbers = array("i")
         given = [labels for labels in known if len(labels)]
-        lengths = list(map(corpus.core.length, range(len(corpus))))
-        if list(map(len, given)) != lengths:
+        if list(map(len, given)) != corpus.core.lengths():
             raise ValueError("known must have one entry for each token")
         for s, labels in enumerate(given):
             try:
@@ -222,47 +205,26 @@ class Tagger(LabelTagger):
                 raise ValueError(f"sentence {s}: the model has no label {error}") from None
         return numbers
 
-    def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
-        shown = self._fitted().shown
-        return [shown[k] for k in output]
+    @property
+    def _shown(self) -> list[str]:
+        shown: list[str] = self._fitted().shown
+        return shown
 
-    def _all_named(self, inputs: Any, outputs: list[Any]) -> list[list[str]]:
-        shown = self._fitted().shown
-        return [[shown[k] for k in output] for output in outputs]
+    def _length(self, inputs: Any, i: int) -> int:
+        return int(inputs.source.core.length(i))
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         known = self._known(inputs.source, outputs, foreign=-2)
-        given = self._fitted().inputs(inputs.source, known, chooses=False)
+        given = self._fitted().inputs(
+            inputs.source, known, chooses=False, constraints=inputs.constraints
+        )
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
 
-    def _named_parts(self, inputs: Any, i: int, parts: Any) -> list[dict[str, float]]:
+    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         model: TaggerModel = self._fitted()
-        names, shown, length = model.core.names, model.shown, inputs.source.core.length(i)
-        n = len(names)
-        if len(parts) == length * n:  # all of them, in their order
-            p = [part[3] for part in parts]
-            return [dict(zip(names, p[t : t + n], strict=True)) for t in range(0, len(p), n)]
-        tokens = [dict.fromkeys(names, 0.0) for _ in range(length)]
-        for token, _, k, p in parts:
-            tokens[token][shown[k]] = p
-        return tokens
-
-    _part_names = ("position", "label")
-
-    def _places_of(self, inputs: Any, i: int, part: Any) -> list[tuple[int, int, int]]:
-        position, label = part
-        numbers = [k for k, name in enumerate(self._fitted().shown) if name == label]
-        if not numbers or not 0 <= position < inputs.source.core.length(i):
-            raise ValueError(f"the model has no label {label!r} at position {position}")
-        return [(position, position + 1, k) for k in numbers]
-
-    def _judged(
-        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
-    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
-        model: TaggerModel = self._fitted()
-        corpus = self._gold_corpus(X if y is None else with_labels(X, y), format)
-        inputs = model.inputs(corpus)
+        corpus = self._gold_corpus(X, y, reading.get("format"))
+        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
@@ -270,41 +232,16 @@ class Tagger(LabelTagger):
         ]
         return inputs, outputs, right
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        from .decisions import explain
+    def _comparison(self, inputs: Any) -> Any:
+        from .decisions import comparison
 
-        temperature = self._at(None)
-        return [
-            [decision._asdict() for decision in row]
-            for row in explain(self._fitted(), inputs, temperature, self.n_threads)
-        ]
+        return comparison(self._fitted(), inputs.source)
 
-    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
-        import math
-
-        from ...drawing.report import Choice
-        from .decisions import explain
-
-        model = self._fitted()
-        words = corpus.column(1 if model.format == "conllu" else 0)
-        labels = model.label_corpus(corpus, self.n_threads)
-        inputs, temperature = model.inputs(corpus), temperature_of(model.temperature)
-        rows = []
-        for s, decisions in enumerate(explain(model, inputs, temperature, self.n_threads)):
-            # Where no other label is possible there is nothing to explain.
-            row = [
-                Choice(word, label, right, None, "", math.inf, [])
-                for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
-            ]
-            for d in decisions:
-                row[d.position] = row[d.position]._replace(
-                    probability=d.probability,
-                    runner_up=d.runner_up,
-                    margin=d.margin,
-                    reasons=d.contributions,
-                )
-            rows.append(row)
-        return rows
+    def _said(
+        self, inputs: Any, i: int, decision: dict[str, Any], gold: Any
+    ) -> tuple[str, str, str | None, str]:
+        at, label, rival = (decision[k] for k in ("position", "label", "runner_up"))
+        return self._word(inputs, i, at), label, gold and gold[at], rival or ""
 
     def _labels_in_files(self) -> list[str]:
         return self.classes_

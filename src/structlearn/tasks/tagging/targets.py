@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...exceptions import FileError
+from ...fitting.split_corpus import SplitCorpus
 from ...metrics.schemes import are_chunk_labels
 from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
@@ -35,7 +36,7 @@ def check_legal(
             before = label
 
 
-def find_targets(tagger: Any, corpus: Corpus) -> list[int]:
+def find_targets(tagger: Any, corpus: SplitCorpus) -> list[int]:
     """Return the columns of the labels, from 0: as named, or the usual one of the format."""
     named = tagger.target
     if named is None:
@@ -49,7 +50,7 @@ def find_targets(tagger: Any, corpus: Corpus) -> list[int]:
     return columns
 
 
-def usual_features(corpus: Corpus, targets: Sequence[int], unknown: str) -> str:
+def usual_features(corpus: SplitCorpus, targets: Sequence[int], unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
     if len(targets) > 1:
         return "pos"
@@ -60,7 +61,7 @@ def usual_features(corpus: Corpus, targets: Sequence[int], unknown: str) -> str:
 
 
 def templates_for(
-    features: Any, functions: Any, corpus: Corpus, targets: Sequence[int]
+    features: Any, functions: Any, corpus: SplitCorpus, targets: Sequence[int]
 ) -> FeatureTemplates:
     """Load templates; those of a preset that read tags are left out where no column has tags.
 

@@ -8,18 +8,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ... import _core
-from ...exceptions import FileError, LineError
+from ...exceptions import FileError
+from ...fitting.split_corpus import SplitCorpus
 from ...metrics import legal_transitions
 from ...metrics.schemes import are_chunk_labels, file_scheme, written
+from ...problem import Problem
+from ...scoring.layout import SeenOutcomes
 from ...text.corpus import Corpus
 from ...text.templates import FeatureTemplates
-from .candidates import MANY_LABELS, CandidateProblem, n_candidates
+from .candidates import MANY_LABELS, CandidateProblem, CandidateWeights, Chosen, n_candidates
 from .first_pass import FirstPass, forbidden_bits
 from .fitting import Fitting, sentence_weights
-from .model import TaggerModel, joined_names, split_names
-from .problem import TokenProblem, seen_labels
+from .inventory import FeatureCounts, Inventory, Names, count_features, name_features
+from .model import TaggerModel
+from .problem import TokenProblem, seen_pairs
 from .targets import check_legal, check_start, find_targets, templates_for, usual_features
+from .weights import TokenWeights, seen_labels
 
 __all__ = ["TokenFitting"]
 
@@ -42,16 +46,19 @@ class TokenFitting(Fitting):
     candidates = 0
     #: Whether features have weights for likely labels in the place of all.
     has_likely_pairs = False
+    #: Those that there are; known with the problem.
+    weights: TokenWeights | CandidateWeights
     # They learn what a pair that was not seen is worth from the regulariser.
     other_learners: Mapping[str, Any] = {"n_models": 1, "all_possible_states": False}
 
     def __init__(
         self,
         tagger: Any,
-        corpus: Corpus,
+        corpus: Corpus | SplitCorpus,
         start: TaggerModel | None = None,
     ) -> None:
         self.start = start
+        corpus = SplitCorpus.of(corpus)
         if start is not None and tagger.target is None:
             self.target, *self.further = (corpus.find_column(c + 1) for c in start.targets)
         else:
@@ -95,7 +102,16 @@ class TokenFitting(Fitting):
         self.templates = self._choose_templates(preset)
         if start is None:
             self.templates.learn_lexica(self.corpus, self.target, tagger.unknown)
-        self.features = self.templates.compile(corpus.format, corpus.n_columns)
+        width = 1 << tagger.hash_bits if tagger.hash_bits else 0
+        # An earlier model's lexica were made from other sentences.
+        self.inventory = Inventory(
+            self.templates,
+            corpus,
+            self.target,
+            unknown=tagger.unknown,
+            width=width,
+            trains=start is None,
+        )
         self.preset = preset if isinstance(preset, str) else ""
 
     # -- labels and features --------------------------------------------------------------------
@@ -105,7 +121,7 @@ class TokenFitting(Fitting):
         """The label of files that means unknown; "" if none does."""
         return str(self.tagger.unknown)
 
-    def in_scheme(self, corpus: Corpus) -> Corpus:
+    def in_scheme(self, corpus: SplitCorpus) -> SplitCorpus:
         """Return the corpus with labels of the scheme that the model is to learn."""
         if self.tagger.scheme != "iobes":
             return corpus
@@ -118,31 +134,32 @@ class TokenFitting(Fitting):
             raise ValueError("features of label pairs need order 1")
         return self.check_templates(templates)
 
-    def new_vocabulary(self) -> _core.Vocabulary:
-        """Return a vocabulary with nothing in it but what an earlier model had."""
-        tagger = self.tagger
-        width = 1 << tagger.hash_bits if tagger.hash_bits else 0
-        vocabulary = _core.Vocabulary(self.features, self.target, width, tagger.unknown)
-        if self.start is not None:
-            for label in self.start.labels:
-                vocabulary.add_label(label)
-            if not self.start.hashed:
-                vocabulary.add_features(*self.start.core.unpack("state")[:3])
-        return vocabulary
-
-    def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> None:
-        """End the counting: the labels are known."""
-        fill = 0 if self.has_likely_pairs else int(self.tagger.all_possible_states)
-        vocabulary.freeze(self.tagger.min_count, fill, rows)
-        labels = list(vocabulary.labels)
-        self.vocabulary, self.n_features = vocabulary, vocabulary.size
+    def freeze(self, counts: FeatureCounts) -> None:
+        """End the counting: features and labels are known."""
+        tagger, start = self.tagger, self.start
+        if start is not None:  # what an earlier model had comes first
+            before = FeatureCounts(self.inventory.new_vocabulary(), self.inventory.width)
+            for label in start.labels:
+                before.vocabulary.add_label(label)
+            if not start.hashed:
+                before.vocabulary.add_features(*start.core.unpack("state")[:3])
+            counts = before + counts
+        fill = 0 if self.has_likely_pairs else int(tagger.all_possible_states)
+        self.inventory.freeze(counts, tagger.min_count, fill)
+        labels = list(self.inventory.vocabulary.labels)
+        self.n_features = self.inventory.vocabulary.size
         if not labels:
             raise FileError(
                 self.corpus.path or "the corpus",
-                f"no token has a label: all are {self.tagger.unknown!r}",
+                f"no token has a label: all are {tagger.unknown!r}",
             )
-        if self.start is not None and labels != self.start.labels:
-            new = sorted(set(labels) - set(self.start.labels))
+        if start is not None and labels != start.labels:
+            new = sorted(set(labels) - set(start.labels))
+            if not new:
+                raise ValueError(
+                    "a model that another tool has trained cannot be continued: its labels are in "
+                    "an order of their own"
+                )
             raise ValueError(f"the model to continue from does not have the labels {new}")
         self.labels = labels
         chunks = not self.further and are_chunk_labels(labels)
@@ -162,83 +179,80 @@ class TokenFitting(Fitting):
         target = f"target {','.join(self.corpus.columns[c] for c in self.targets)}"
         self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
 
-    def problem(self) -> TokenProblem | CandidateProblem:
+    def problem(self) -> Problem:
         """Return the problem to be solved."""
-        corpus, rows, tagger = self.corpus, _core.TokenRows(), self.tagger
-        strings = set(corpus.core.strings(self.target))
+        corpus, tagger, parts = self.corpus, self.tagger, self.corpus.parts
+        strings = set(corpus.counts(self.target))
         self.has_unknown = tagger.unknown in strings
         self.n_labels = len(strings) - self.has_unknown
         self.candidates = n_candidates(self)
         # Weights for all pairs are too many where labels are, unless they are asked for.
         fills = bool(tagger.all_possible_states) and not self.chose_states and self.start is None
         self.has_likely_pairs = bool(self.candidates) or (fills and self.n_labels > MANY_LABELS)
-        vocabulary = self.new_vocabulary()
-        try:
-            # An earlier model's lexica were made from other sentences.
-            self.extractor = _core.Extractor(self.features, corpus.core, self.start is None)
-            vocabulary.add(self.extractor, corpus.core, rows)
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
-        self.freeze(vocabulary, rows)
-        check_legal(corpus, self.target, self.forbid(), tagger.scheme)
+        self.freeze(parts.sum(count_features, self.inventory, parts.whole))
+        if forbid := self.forbid():
+            parts.each(check_legal, self.target, forbid, tagger.scheme)
         self.announce()
-        self._problem: TokenProblem | CandidateProblem
-        self._problem = self._problem_of(vocabulary, rows.arrays())
-        return self._problem
+        return self._likely_problem() if self.has_likely_pairs else self._problem()
 
-    def _problem_of(
-        self, vocabulary: _core.Vocabulary, arrays: dict[str, Any]
-    ) -> TokenProblem | CandidateProblem:
-        tagger, forbid = self.tagger, self.forbid()
-        weights = tagger.class_weight, sentence_weights(self.corpus)
-        if not self.has_likely_pairs:
-            return TokenProblem(vocabulary, arrays, tagger.order, forbid, *weights)
-        seen = seen_labels(vocabulary)
-        alone = TokenProblem(vocabulary, arrays, 0, {}, *weights, observed=seen)
-        forbidden = forbidden_bits(forbid, self.labels)
-        first = FirstPass(alone, forbidden, tagger.random_state, tagger.n_threads)
-        observed = first.likely_pairs(seen, int(tagger.all_possible_states))
+    def _problem(self, observed: SeenOutcomes | None = None) -> Problem:
+        """Return the problem of chains over all labels."""
+        order, vocabulary, pairs = self.tagger.order, self.inventory.vocabulary, None
+        if vocabulary.pair_size and order > 0:
+            pairs = self.corpus.parts.sum(_seen_pairs, self.inventory)
+        self.weights = TokenWeights(self.inventory, order, self.forbid(), observed, pairs)
+        corpus, weights = self.corpus, (self.weights, self.class_weight())
+        return corpus.parts.problem(_token_problem, *weights, n_tokens=corpus.n_tokens)
+
+    def _likely_problem(self) -> Problem:
+        """Return a problem whose weights, or whose labels, a first pass has chosen."""
+        tagger, inventory, corpus = self.tagger, self.inventory, self.corpus
+        alone = TokenWeights(inventory, 0, {}, seen_labels(inventory.vocabulary))
+        tokens = corpus.parts.then(_tokens, alone, self.class_weight())
+        forbidden, threads = forbidden_bits(self.forbid(), self.labels), tagger.n_threads
+        problem = tokens.problem(_first_problem, n_tokens=corpus.n_tokens)
+        first = FirstPass(problem, alone, forbidden, tagger.random_state, threads)
+        observed = tokens.sum(_likely_pairs, first, int(tagger.all_possible_states))
         if not self.candidates:
-            del first
-            return TokenProblem(
-                vocabulary, arrays, tagger.order, forbid, *weights, observed=observed
-            )
+            del first, problem, tokens
+            return self._problem(observed)
         self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
-        pairs = arrays if vocabulary.pair_size else None
-        return CandidateProblem(first, observed, tagger.order, self.candidates, pairs)
+        chosen = tokens.then(_choose, first, self.candidates)
+        weights = CandidateWeights(inventory, first, observed, tagger.order, self.candidates)
+        weights.find_windows(chosen)
+        self.weights = weights
+        return chosen.problem(CandidateProblem, weights, n_tokens=corpus.n_tokens)
 
     def starting_weights(self, problem: Any) -> Vector | None:
         """Return the weights of the earlier model; None without one."""
-        return None if self.start is None else problem.weights_of(self.start)
+        if self.start is None or isinstance(self.weights, CandidateWeights):
+            return None
+        return self.weights.of_model(self.start)
 
     # -- the model ------------------------------------------------------------------------------
 
     def model(self, w: Vector, *, names: bool = False) -> TaggerModel:
         """Return a model with these weights; with the names of its features if it can."""
-        tagger, vocabulary = self.tagger, self.vocabulary
-        keys = b"" if tagger.hash_bits else vocabulary.keys()
-        arrays, kept = self._problem.model_arrays(keys, vocabulary.pair_keys(), w, tagger.prune)
+        arrays, kept = self.weights.model_arrays(w, self.tagger.prune)
         known = {}
-        if names and tagger.names and not tagger.hash_bits:
-            known = self.names_of(keys, kept)
+        if names and self.tagger.names and not self.tagger.hash_bits:
+            known = self.names_of(kept)
         return self.made(arrays, names=known)
 
-    def names_of(self, keys: Any, kept: dict[str, Any]) -> dict[str, Any]:
+    def names_of(self, kept: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the features that have weights, by table."""
-        n = len(self.corpus)
-        known = {
-            table: self.vocabulary.names(self.extractor, table == "pair", numbers, 0, n)
-            for table, numbers in kept.items()
-        }
+        found: dict[str, Names] = self.corpus.parts.sum(name_features, self.inventory, kept)
         if self.start is not None:
             # Those that only the earlier model knows, by their keys.
-            earlier = dict(zip(self.start.unpacked()[0], self.start.feature_names(), strict=False))
-            by_number = memoryview(keys).cast("Q")
-            ordered = sorted(by_number[f] for f in memoryview(kept["state"]).cast("I"))
-            names = zip(ordered, split_names(*known["state"]), strict=True)
-            merged = [name or earlier.get(key, "").encode() for key, name in names]
-            known["state"] = joined_names(merged)
-        return known
+            names = zip(self.start.unpacked()[0], self.start.feature_names(), strict=False)
+            keys = np.frombuffer(self.inventory.keys, np.uint64)
+            wanted = keys[np.frombuffer(kept["state"], np.uint32)].tolist()
+            known = {**dict.fromkeys(wanted, b""), **found["state"].by_key()}
+            for key, name in names:
+                if known.get(key) == b"":
+                    known[key] = name.encode()
+            found["state"] = Names.of(known)
+        return {table: (names.text, names.ends) for table, names in found.items()}
 
     def made(self, arrays: dict[str, Any], **more: Any) -> TaggerModel:
         """Return a model of these arrays."""
@@ -263,3 +277,35 @@ class TokenFitting(Fitting):
     def more(self) -> dict[str, Any]:
         """Return the scheme, and the sign of a label that is not known."""
         return {"scheme": self.tagger.scheme, "unknown": self.tagger.unknown}
+
+
+# -- what is done where the parts are -------------------------------------------------------------
+
+
+def _seen_pairs(corpus: Corpus, inventory: Inventory) -> SeenOutcomes:
+    vocabulary = inventory.vocabulary
+    return seen_pairs(inventory.rows(corpus), vocabulary.pair_size, len(vocabulary.labels))
+
+
+def _token_problem(corpus: Corpus, weights: TokenWeights, class_weight: Any) -> TokenProblem:
+    arrays = weights.inventory.rows(corpus)
+    return TokenProblem(weights, arrays, class_weight, sentence_weights(corpus))
+
+
+def _tokens(
+    corpus: Corpus, weights: TokenWeights, class_weight: Any
+) -> tuple[TokenProblem, dict[str, Any]]:
+    problem = _token_problem(corpus, weights, class_weight)
+    return problem, weights.inventory.rows(corpus)
+
+
+def _first_problem(tokens: tuple[TokenProblem, Any]) -> TokenProblem:
+    return tokens[0]
+
+
+def _likely_pairs(tokens: tuple[TokenProblem, Any], first: FirstPass, fill: int) -> SeenOutcomes:
+    return first.likely_pairs(tokens[0], fill)
+
+
+def _choose(tokens: tuple[TokenProblem, Any], first: FirstPass, width: int) -> Chosen:
+    return Chosen(tokens[0], first.best(tokens[0], width), tokens[1])

@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 from ...exceptions import FileError
+from ...fitting.split_corpus import SplitCorpus
 from ...metrics.schemes import are_chunk_labels
-from ...text.corpus import Corpus
 
 __all__ = ["data_notes", "refuse_joined", "warn_of_rare_labels"]
 
@@ -18,7 +18,7 @@ _FEWEST = 6
 _MARKS = "/|_"
 
 
-def refuse_joined(corpus: Corpus, target: int) -> None:
+def refuse_joined(corpus: SplitCorpus, target: int) -> None:
     """Refuse words that have their labels attached, as in Fish/N, in a column file."""
     if corpus.format != "columns":
         return
@@ -40,7 +40,7 @@ def _are_joined(cell: str, mark: str) -> bool:
     return bool(word and label)
 
 
-def warn_of_rare_labels(corpus: Corpus, target: int) -> None:
+def warn_of_rare_labels(corpus: SplitCorpus, target: int) -> None:
     """Warn where a file has many labels, most of which occur once: words of running text do.
 
     Tags of a few sentences may occur once too, but they are mostly written in capitals.

@@ -1,0 +1,325 @@
+"""Regular expressions over labels: their text, their parts, and the automaton of each.
+
+====================  ==============================================================
+``Street City``       one label after the other; blanks only separate
+``A | B``             either
+``A* A+ A?``          any number, at least one, at most one
+``A{2} A{2,} A{2,4}`` so many
+``.``                 any label
+``[A B] [^A B]``      any of these, any but these
+``B-*``               any label that begins with ``B-`` (a name that ends in a hyphen)
+``"NN|SYM"``          a name with signs that would mean something: in quotes
+``( )``               a group
+====================  ==============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .alphabet import Alphabet
+from .automaton import Automaton
+from .construction import TooManyStates, explore
+from .scanner import ConstraintSyntaxError, Scanner
+
+__all__ = ["Pattern"]
+
+_MOST_DEPTH = 100
+#: Places of the machine that a pattern stands for, its repetitions written out.
+_MOST_PLACES = 20_000
+_ENDS = ("", "|", ")")
+
+
+class Name(NamedTuple):
+    """A label, or all labels that begin alike; and where it stands in the text."""
+
+    text: str
+    at: int
+    is_prefix: bool = False
+
+
+class Labels(NamedTuple):
+    """Any of these labels; negated, any but these: ``.`` if there are no names."""
+
+    names: tuple[Name, ...]
+    negated: bool = False
+
+
+class Row(NamedTuple):
+    """One item after another."""
+
+    items: tuple[Labels | Row | Choice | Repeat, ...]
+
+
+class Choice(NamedTuple):
+    """Any of the items."""
+
+    items: tuple[Row, ...]
+
+
+class Repeat(NamedTuple):
+    """An item from ``least`` to ``most`` times; None: as often as it may be."""
+
+    item: Labels | Choice | Repeat
+    least: int
+    most: int | None
+
+
+class Pattern:
+    """A regular expression over labels.
+
+    Parameters
+    ----------
+    text : str
+        Read at once; :class:`ConstraintSyntaxError` points at what cannot be read.
+    """
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise ValueError(f"a pattern is a string, got {text!r}")
+        self.text = text
+        self._tree = _Reader(text).whole()
+
+    def check(self, alphabet: Alphabet) -> None:
+        """Refuse labels that there are not."""
+        machine = _Machine(alphabet, self.text)
+        waiting: list[Labels | Row | Choice | Repeat] = [self._tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Labels):
+                machine.symbols(node)
+            else:
+                waiting += [node.item] if isinstance(node, Repeat) else node.items
+
+    def automaton(self, alphabet: Alphabet) -> Automaton:
+        """Return the minimal automaton of the label sequences that match, from end to end."""
+        machine = _Machine(alphabet, self.text)
+        begin = machine.place()
+        end = machine.add(self._tree, begin)
+
+        def step(places: frozenset[int], symbol: int) -> frozenset[int] | None:
+            return machine.after(places, symbol) or None
+
+        try:
+            return explore(
+                machine.reached([begin]),
+                step,
+                lambda places: end in places,
+                len(alphabet),
+                lambda symbol: tuple(symbol in one for one in machine.distinct),
+            )
+        except TooManyStates as error:
+            raise TooManyStates(f"the pattern {self.text!r}") from error
+
+
+class _Reader:
+    """Reads a pattern, by recursive descent."""
+
+    def __init__(self, text: str) -> None:
+        self.scanner = Scanner(text, signs="()[]{}|*+?.^,=")
+        self.depth = 0
+
+    def whole(self) -> Choice:
+        scanner = self.scanner
+        if scanner.done:
+            scanner.fail("the pattern is empty; () matches no labels at all")
+        tree = self.choice()
+        if not scanner.done:
+            scanner.fail(f"this {scanner.sign!r} has no beginning")
+        return tree
+
+    def choice(self) -> Choice:
+        rows = [self.row()]
+        while self.scanner.take("|"):
+            rows.append(self.row())
+        return Choice(tuple(rows))
+
+    def row(self) -> Row:
+        items: list[Labels | Row | Choice | Repeat] = []
+        while self.scanner.sign not in _ENDS:
+            items.append(self.repeated())
+        return Row(tuple(items))
+
+    def repeated(self) -> Labels | Choice | Repeat:
+        item: Labels | Choice | Repeat = self.item()
+        while True:
+            bounds = self.bounds()
+            if bounds is None:
+                return item
+            item = Repeat(item, *bounds)
+
+    def bounds(self) -> tuple[int, int | None] | None:
+        scanner = self.scanner
+        for sign, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
+            if scanner.take(sign):
+                return least, most
+        begin = scanner.at
+        if not scanner.take("{"):
+            return None
+        low = self.number()
+        high = low
+        if scanner.take(","):
+            high = self.number()
+            if low is None and high is None:
+                scanner.fail("a number is missing: {2}, {2,}, {,4} or {2,4}", begin)
+        elif low is None:
+            scanner.fail("a number is missing: {2}, {2,}, {,4} or {2,4}")
+        scanner.expect("}", "after the numbers of a repetition")
+        if high is not None and (low or 0) > high:
+            scanner.fail(f"at least {low} times and at most {high}", begin)
+        return low or 0, high
+
+    def number(self) -> int | None:
+        scanner, begin = self.scanner, self.scanner.at
+        text = scanner.name()
+        if text is None:
+            return None
+        if not (text.isascii() and text.isdigit()):
+            scanner.fail(f"{text!r} is not a number", begin)
+        if len(text) > len(str(_MOST_PLACES)) or int(text) > _MOST_PLACES:
+            scanner.fail(f"a repetition is at most {_MOST_PLACES}", begin)
+        return int(text)
+
+    def item(self) -> Labels | Choice:
+        scanner, begin = self.scanner, self.scanner.at
+        if scanner.take("("):
+            self.depth += 1
+            if self.depth > _MOST_DEPTH:
+                scanner.fail(f"more than {_MOST_DEPTH} groups in each other", begin)
+            inner = self.choice()
+            if not scanner.take(")"):
+                scanner.fail("this group is not closed: ')' is missing", begin)
+            self.depth -= 1
+            return inner
+        if scanner.take("["):
+            negated = scanner.take("^")
+            names = list(self.names())
+            if not scanner.take("]"):
+                if scanner.done:
+                    scanner.fail("this set is not closed: ']' is missing", begin)
+                scanner.fail(f"{scanner.sign!r} means nothing in a set; names with it need quotes")
+            if not names:
+                scanner.fail("this set is empty", begin)
+            return Labels(tuple(names), negated)
+        if scanner.take("."):
+            return Labels((), negated=True)
+        name = self.name()
+        if name is None:
+            if scanner.sign in "*+?{":
+                scanner.fail(f"{scanner.sign!r} repeats nothing")
+            scanner.fail(f"{scanner.sign!r} means nothing here; names with it need quotes")
+        return Labels((name,))
+
+    def names(self) -> Iterator[Name]:
+        while (name := self.name()) is not None:
+            yield name
+            self.scanner.take(",")
+
+    def name(self) -> Name | None:
+        scanner, at = self.scanner, self.scanner.at
+        text = scanner.string()
+        if text is not None:
+            return Name(text, at)
+        text = scanner.name()
+        if text is None:
+            return None
+        joined = scanner.at == at + len(text)  # no blank between
+        return Name(text, at, is_prefix=text.endswith("-") and joined and scanner.take("*"))
+
+
+class _Machine:
+    """A machine whose places have any number of ways on (Thompson's construction, 1968)."""
+
+    def __init__(self, alphabet: Alphabet, text: str) -> None:
+        self.alphabet, self.text = alphabet, text
+        #: By place: the ways without a label, and that with one, its labels and where it leads.
+        self.free: list[list[int]] = []
+        self.reading: list[tuple[frozenset[int], int] | None] = []
+        self.distinct: list[frozenset[int]] = []
+        self._sets: dict[Labels, frozenset[int]] = {}
+
+    def place(self) -> int:
+        if len(self.free) >= _MOST_PLACES:
+            raise TooManyStates(f"the pattern {self.text!r}")
+        self.free.append([])
+        self.reading.append(None)
+        return len(self.free) - 1
+
+    def add(self, node: Labels | Row | Choice | Repeat, begin: int) -> int:
+        """Add the ways of a part of the pattern from a place on; return where they end."""
+        if isinstance(node, Labels):
+            end = self.place()
+            # A place has one way with a label at most: none that leads here has one.
+            self.reading[begin] = (self.symbols(node), end)
+            return self._next(end)
+        if isinstance(node, Row):
+            for item in node.items:
+                begin = self.add(item, begin)
+            return begin
+        if isinstance(node, Choice):
+            ends = [self.add(row, self._next(begin)) for row in node.items]
+            end = self.place()
+            for one in ends:
+                self.free[one].append(end)
+            return end
+        return self._repeat(node, begin)
+
+    def _repeat(self, node: Repeat, begin: int) -> int:
+        for _ in range(node.least):
+            begin = self.add(node.item, begin)
+        end = self.place()
+        if node.most is None:
+            self.free[begin].append(end)
+            self.free[self.add(node.item, self._next(end))].append(end)
+            return self._next(end)
+        for _ in range(node.most - node.least):
+            self.free[begin].append(end)
+            begin = self.add(node.item, self._next(begin))
+        self.free[begin].append(end)
+        return end
+
+    def _next(self, place: int) -> int:
+        """Return a new place, to which a free way leads."""
+        new = self.place()
+        self.free[place].append(new)
+        return new
+
+    def symbols(self, labels: Labels) -> frozenset[int]:
+        """Return the symbols that a part reads."""
+        if labels not in self._sets:
+            named = frozenset[int]().union(*map(self._named, labels.names))
+            every = frozenset(range(len(self.alphabet)))
+            self._sets[labels] = every - named if labels.negated else named
+            if self._sets[labels] not in self.distinct:
+                self.distinct.append(self._sets[labels])
+        return self._sets[labels]
+
+    def _named(self, name: Name) -> frozenset[int]:
+        if name.is_prefix:
+            found = self.alphabet.starting_with(name.text)
+            reason = f"no label begins with {name.text!r}"
+        else:
+            found = self.alphabet.find_text(name.text) or frozenset()
+            reason = self.alphabet.fault(name.text)
+        if not found:
+            raise ConstraintSyntaxError(reason, self.text, name.at + 1)
+        return found
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def reached(self, places: list[int]) -> frozenset[int]:
+        """Return the places that free ways lead to, these included."""
+        found = set(places)
+        waiting = list(found)
+        while waiting:
+            for place in self.free[waiting.pop()]:
+                if place not in found:
+                    found.add(place)
+                    waiting.append(place)
+        return frozenset(found)
+
+    def after(self, places: frozenset[int], symbol: int) -> frozenset[int]:
+        """Return the places that a symbol leads to."""
+        ways = map(self.reading.__getitem__, places)
+        return self.reached([way[1] for way in ways if way is not None and symbol in way[0]])

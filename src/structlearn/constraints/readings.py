@@ -1,0 +1,60 @@
+"""Outputs of structures read label by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..structures.base import Structure
+from ..structures.chains.chain import Chain
+from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
+from ..structures.chains.semimarkov import SemiMarkov
+from .alphabet import Alphabet
+from .automaton import Automaton
+from .events import Sequences
+
+__all__ = ["alphabet_of", "free_of", "product_of", "sequences_of", "symbols_of"]
+
+
+_IN_A_ROW = (Chain, SemiMarkov, ConstrainedChain, ConstrainedSemiMarkov)
+
+
+def alphabet_of(structure: Structure, classes: Sequence[Any]) -> Alphabet:
+    """Return the labels of a structure, as constraints speak of them."""
+    return Alphabet(classes, segments=isinstance(structure, SemiMarkov))
+
+
+def sequences_of(structure: Structure, alphabet: Alphabet, length: int | None) -> Sequences | None:
+    """Return how outputs of a structure are read label by label; None if they are no rows.
+
+    Parameters
+    ----------
+    length : int, optional
+        The number of positions of an input.
+    """
+    if type(structure) not in _IN_A_ROW:  # a class of an author's own may mean something else
+        return None
+    windows = {name: len(block.outcomes) for name, block in structure.blocks(1).items()}
+    return Sequences(alphabet, None if alphabet.segments else length, windows)
+
+
+def symbols_of(structure: Structure, y: Any) -> list[int]:
+    """Return an output of a chain or a segmentation as the labels that automata read."""
+    if isinstance(structure, SemiMarkov):
+        return [int(k) for _, _, k in y]
+    return [int(k) for k in y]
+
+
+def product_of(structure: Structure, automata: Sequence[Automaton]) -> Structure:
+    """Return a chain or a segmentation whose outputs all automata accept."""
+    if isinstance(structure, SemiMarkov):
+        return ConstrainedSemiMarkov(automata, structure.max_length)
+    assert isinstance(structure, Chain)
+    return ConstrainedChain(automata, structure.order)
+
+
+def free_of(structure: ConstrainedChain | ConstrainedSemiMarkov) -> Structure:
+    """Return the chain or segmentation without its automata."""
+    if isinstance(structure, SemiMarkov):
+        return SemiMarkov(structure.max_length)
+    return Chain(structure.order)

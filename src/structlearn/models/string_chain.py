@@ -1,0 +1,367 @@
+"""A fitted chain over strings and dictionaries, which needs Python and the core alone."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from .. import _core
+from ..io.container import Tensor, checked_arrays
+from .calibration import Calibration
+from .inputs import NativeInputs
+from .storage import StoredModel
+from .token_labels import TokenLabels
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["StringChain"]
+
+#: Array of the model -> what its items are. Those of order 2, 3, ... are like that of order 1.
+_DTYPES = {"row_ptr": "U32", "column": "U32"}
+_MOST_ORDER = 13
+
+
+class StringChain(TokenLabels, StoredModel):
+    """Labels sequences of tokens that are strings, lists of strings or dictionaries.
+
+    :func:`~structlearn.io.read_crfsuite` returns one, and so does ``to_chain()`` of the estimators,
+    such as :class:`~structlearn.estimators.CRF`. It does not learn. It takes what they take: a
+    sequence is a list of tokens, a token a string, a list of strings, or a dictionary. In
+    ``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a"]}`` the string makes the feature
+    ``word:fish``, numbers the features ``upper`` and ``length`` of these values, and the list
+    ``parts:a``; dictionaries in dictionaries put their name and a colon in front. Features that the
+    model does not know count nothing.
+
+    Parameters
+    ----------
+    labels : list of str
+        In the order of the weights.
+    names : _core.NameTable
+        The names of the features.
+    arrays : dict of str to buffer
+        ``row_ptr``, ``column`` and ``weight``: feature f has ``weight[row_ptr[f]:row_ptr[f + 1]]``
+        for the labels of these places in ``column``; ``start``, ``end``, ``transition1``, …: the
+        scores of label windows; ``mask``: of labels, −∞ where one is forbidden.
+    order : int, default=1
+        Of the chain.
+    separator : str, default=":"
+        Stands between a name and its value.
+    loss_temperature : float or None, default=1.0
+        The ε of the loss that the weights minimise; None: it has none.
+    calibration : Calibration, optional
+        What a dev set said of the probabilities.
+
+    Attributes
+    ----------
+    classes_ : list of str
+        The labels.
+    n_jobs : int or None
+        Threads for many sequences; None is one, −1 all cores.
+
+    Examples
+    --------
+    >>> from structlearn import CRF
+    >>> crf = CRF().fit([[{"w": "fish"}, {"w": "sleep"}]], [["N", "V"]])
+    >>> crf.to_chain().predict_single([{"w": "fish"}, {"w": "sleep"}])
+    ['N', 'V']
+    """
+
+    task = "chain"
+    called = "a chain over strings"
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        names: _core.NameTable,
+        arrays: Mapping[str, Any],
+        *,
+        order: int = 1,
+        separator: str = ":",
+        loss_temperature: float | None = 1.0,
+        calibration: Calibration | None = None,
+    ) -> None:
+        self.labels = list(labels)
+        if not all(isinstance(label, str) for label in self.labels):
+            raise ValueError("the labels of a chain over strings are strings")
+        if len(set(self.labels)) != len(self.labels):
+            raise ValueError("a label appears twice")
+        if loss_temperature is not None and not 0 < loss_temperature < math.inf:
+            raise ValueError(f"a temperature of {loss_temperature!r}")
+        self.names = names
+        self.arrays = dict(arrays)
+        self.order = order
+        self.separator = separator
+        self.calibration_ = calibration
+        self.n_jobs: int | None = 1
+        self._temperature = loss_temperature
+        self.core = _core.StringChain(names, separator, self.labels, order, self.arrays)
+
+    def __repr__(self) -> str:
+        return (
+            f"StringChain({len(self.labels)} labels, {len(self.names):,} features, "
+            f"order {self.order})"
+        )
+
+    # -- questions --------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[str]:
+        """The labels."""
+        return list(self.labels)
+
+    def predict(self, X: Any) -> list[list[str]]:  # type: ignore[override]
+        """Return the best labels of each sequence."""
+        labels: list[list[str]] = super().predict(X)
+        return labels
+
+    def predict_single(self, x: Any) -> list[str]:  # type: ignore[override]
+        """Return the best labels of one sequence, ``predict([x])[0]``, in one call of the core."""
+        return self.core.predict(x)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of labels that are predicted right; None, an unknown one, is left out.
+
+        A label that the model does not have is never predicted, so it counts as wrong.
+        """
+        _, _, judged = self._judged(X, y, None, {})
+        known = [right for row in judged for right in row if right is not None]
+        if not known:
+            raise ValueError("score needs at least one known label in y")
+        return sum(known) / len(known)
+
+    # -- hooks ------------------------------------------------------------------------------------
+
+    def _fitted(self) -> StringChain:
+        return self
+
+    @property
+    def _shown(self) -> list[str]:
+        return self.labels
+
+    def _length(self, inputs: Any, i: int) -> int:
+        return len(inputs.source[i])
+
+    def _inputs(self, X: Any) -> NativeInputs:
+        return NativeInputs(self.core.inputs(X), X)
+
+    def _ask(
+        self,
+        X: Any,
+        answer: Callable[[Any], list[Any]],
+        empty: Callable[[], Any],
+        reading: dict[str, Any],
+    ) -> list[Any]:
+        sequences = _as_list(X)
+        gaps = [i for i, x in enumerate(sequences) if _is_empty(x)]
+        if gaps:
+            left_out = set(gaps)
+            sequences = [x for i, x in enumerate(sequences) if i not in left_out]
+        answers = answer(self._inputs(sequences, **reading)) if sequences else []
+        for i in gaps:
+            answers.insert(i, empty())
+        return answers
+
+    def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
+        number = {label: k for k, label in enumerate(self.labels)}
+        n = len(number)
+        rows = [[None if k is None else number.get(k, n) for k in y] for y in outputs]
+        lengths = [self._length(inputs, i) for i in range(len(rows))]
+        for i, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+            if len(row) != length:
+                raise ValueError(f"output {i} has {len(row)} labels for {length} tokens")
+        if not any(k is None for row in rows for k in row):
+            scores: list[float] = inputs.score(rows, self.n_threads)
+            return scores
+        others = [
+            [(t, t + 1, j) for t, k in enumerate(row) if k is not None for j in range(n) if j != k]
+            for row in rows
+        ]
+        sums: list[float] = inputs.without(others).log_partition(temperature, self.n_threads)
+        return sums
+
+    def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
+        scores: list[float] = inputs.score(inputs.solve(self.n_threads).outputs, self.n_threads)
+        return scores
+
+    @property
+    def _loss_temperature(self) -> float | None:
+        return self._temperature
+
+    def _keep_calibration(self, calibration: Calibration | None) -> None:
+        self.calibration_ = calibration
+
+    def _judged(
+        self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
+    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
+        pairs = [(x, labels) for x, labels in zip(_as_list(X), y, strict=True) if not _is_empty(x)]
+        inputs = self._inputs([x for x, _ in pairs])
+        outputs = inputs.solve(self.n_threads).outputs
+        right = [
+            [None if k is None else self.labels[j] == k for j, k in zip(found, labels, strict=True)]
+            for found, (_, labels) in zip(outputs, pairs, strict=True)
+        ]
+        return inputs, outputs, right
+
+    # -- what was learned -------------------------------------------------------------------------
+
+    def _scores(self, name: str) -> memoryview[float] | None:
+        """Return a table of scores; None: there is none."""
+        table = self.arrays.get(name)
+        return None if table is None else memoryview(table).cast("B").cast("d")
+
+    def _rows(self) -> tuple[memoryview[int], memoryview[int], memoryview[float]]:
+        row_ptr, column = (memoryview(self.arrays[name]).cast("B").cast("I") for name in _DTYPES)
+        return row_ptr, column, memoryview(self.arrays["weight"]).cast("B").cast("d")
+
+    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
+        row_ptr, column, weight = self._rows()
+        ranked: list[list[tuple[float, int, float]]] = [[] for _ in self.labels]
+        for f in range(len(self.names)):
+            for q in range(row_ptr[f], row_ptr[f + 1]):
+                if weight[q]:
+                    ranked[column[q]].append((-abs(weight[q]), f, weight[q]))
+        return {
+            label: [(self.names[f], w) for _, f, w in heapq.nsmallest(n, rows)]
+            for label, rows in zip(self.labels, ranked, strict=True)
+        }
+
+    def _pairs(self) -> Any:
+        labels, n = self.labels, len(self.labels)
+        rows: list[tuple[str, str, float]] = []
+        start, pairs, end = map(self._scores, ("start", "transition1", "end"))
+        if start is not None:
+            rows += [("(start)", k, w) for k, w in zip(labels, start, strict=True)]
+        if pairs is not None:
+            rows += [(labels[i // n], labels[i % n], w) for i, w in enumerate(pairs)]
+        if end is not None:
+            rows += [(k, "(end)", w) for k, w in zip(labels, end, strict=True)]
+        return rows or super()._pairs()
+
+    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
+        """Compare the best labels with the best ones that have another label at a token."""
+        outputs = inputs.solve(self.n_threads).outputs
+        decisions = []
+        for x, y, rivals in zip(inputs.source, outputs, inputs.rivals(self.n_threads), strict=True):
+            parts = self._parts(x)
+            mine = parts(y)
+            row = []
+            for t, z in enumerate(rivals):
+                if not z:
+                    continue  # no other label is possible here
+                theirs = parts(z)
+                found = [
+                    (name, mine.get(name, 0.0) - theirs.get(name, 0.0))
+                    for name in mine.keys() | theirs.keys()
+                ]
+                found = sorted((p for p in found if p[1]), key=lambda p: (-abs(p[1]), p[0]))
+                row.append(
+                    {
+                        "position": t,
+                        "label": self.labels[y[t]],
+                        "runner_up": self.labels[z[t]],
+                        "margin": math.fsum(value for _, value in found),
+                        "contributions": found,
+                    }
+                )
+            decisions.append(row)
+        return decisions
+
+    def _parts(self, x: Any) -> Callable[[Sequence[int]], dict[str, float]]:
+        """Return a function from labels to what they are scored by: names to scores."""
+        tokens = self.core.features_of(x)
+        row_ptr, column, weight = self._rows()
+        labels, n = self.labels, len(self.labels)
+        windows = {m: self._scores(f"transition{m}") for m in range(1, self.order + 1)}
+
+        def parts(y: Sequence[int]) -> dict[str, float]:
+            found: dict[str, float] = {}
+
+            def add(name: str, score: float) -> None:
+                found[name] = found.get(name, 0.0) + score
+
+            for features, k in zip(tokens, y, strict=True):
+                for f, value in features:
+                    for q in range(row_ptr[f], row_ptr[f + 1]):
+                        if column[q] == k:
+                            add(self.names[f], value * weight[q])
+            for name, k in (("start", y[0]), ("end", y[-1])):
+                table = self._scores(name)
+                if table is not None:
+                    add(name, table[k])
+            for m, table in windows.items():
+                name = "transition" if m == self.order else f"transition{m}"
+                for t in range(m, len(y) if table is not None else 0):
+                    window, index = y[t - m : t + 1], 0
+                    for k in window:
+                        index = index * n + k
+                    assert table is not None
+                    add(f"{name} {' '.join(labels[k] for k in window)}", table[index])
+            return found
+
+        return parts
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        text, ends = self.names.joined()
+        tensors = {name: Tensor(_DTYPES.get(name, "F64"), a) for name, a in self.arrays.items()}
+        tensors |= {"names.text": Tensor("U8", text), "names.ends": Tensor("U64", ends)}
+        calibration = self.calibration_
+        description = {
+            "task": self.task,
+            "labels": self.labels,
+            "order": self.order,
+            "separator": self.separator,
+            "temperature": self._temperature,
+            "calibration": None if calibration is None else calibration.as_dict(),
+        }
+        return description, tensors
+
+    @classmethod
+    def _build(
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
+    ) -> StringChain:
+        named = {"names.text": "U8", "names.ends": "U64"}
+        windows = [f"transition{m}" for m in range(1, _MOST_ORDER + 1)]
+        unknown = tensors.keys() - {*named, *_DTYPES, "weight", "mask", "start", "end", *windows}
+        if unknown:
+            raise ValueError(f"arrays that nothing reads: {', '.join(sorted(unknown))}")
+        arrays = checked_arrays(
+            tensors, {key: named.get(key) or _DTYPES.get(key, "F64") for key in tensors}
+        )
+        text, ends = arrays.pop("names.text"), arrays.pop("names.ends")
+        order = d["order"]
+        if type(order) is not int or not 0 <= order <= _MOST_ORDER:
+            raise ValueError(f"an order of {order!r}")
+        calibration = d["calibration"]
+        return cls(
+            d["labels"],
+            _core.NameTable.from_joined(text, ends),
+            arrays,
+            order=order,
+            separator=str(d["separator"]),
+            loss_temperature=d["temperature"],
+            calibration=None if calibration is None else Calibration.from_dict(calibration),
+        )
+
+
+def _as_list(X: Any) -> list[Any]:
+    """Return X as a list of sequences, or say what is wrong."""
+    if isinstance(X, list):
+        return X
+    if isinstance(X, (str, bytes, Mapping)):
+        raise ValueError(
+            f"X must be a list of sequences, a list of tokens each; got {type(X).__name__}. Pass "
+            "[sequence] if there is only one"
+        )
+    try:
+        return list(X)
+    except TypeError:
+        raise ValueError(f"X must be a list of sequences, got {type(X).__name__}") from None
+
+
+def _is_empty(x: Any) -> bool:
+    return not isinstance(x, str) and hasattr(x, "__len__") and len(x) == 0

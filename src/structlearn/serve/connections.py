@@ -1,0 +1,88 @@
+"""Connections with a deadline, and no more of them than a process can bear."""
+
+from __future__ import annotations
+
+import functools
+from asyncio import TimerHandle, Transport
+from typing import Any
+
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from .settings import Settings
+
+__all__ = ["Connection"]
+
+#: Seconds for the head of a request to arrive, for a connection without one to stay open, and for
+#: requests that are on their way when the server stops.
+_HEAD, _KEPT, _LAST = 10.0, 15.0, 0.5
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
+    b"content-length: 61\r\nretry-after: 1\r\nconnection: close\r\n\r\n"
+    b'{"error": "too many connections are open: try again shortly"}'
+)
+
+
+@functools.lru_cache(maxsize=1)
+def _limits() -> tuple[int, float]:
+    """Return how many connections may be open, and the seconds of a whole request."""
+    settings = Settings.from_environment()
+    return settings.connections, 2 * settings.timeout + _HEAD
+
+
+class Connection(H11Protocol):
+    """uvicorn's connection, cut off if a request takes too long, however slowly its bytes drip in.
+
+    A request that is computed is answered in time or refused; what is left are heads and bodies
+    that do not arrive, and answers that nobody reads.
+    """
+
+    _deadline: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:
+        """Begin; hang up if too many connections are open."""
+        super().connection_made(transport)
+        if len(self.connections) > _limits()[0]:
+            transport.write(_BUSY)
+            transport.close()
+        self._within(_HEAD)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._within(None)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read; a request that has begun gets its own time."""
+        if self.transport.is_closing():
+            return
+        before: Any = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._within(_limits()[1])
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, or go on with one that has arrived already."""
+        before: Any = self.cycle
+        super().on_response_complete()
+        self._within(_KEPT if self.cycle is before else _limits()[1])
+
+    def shutdown(self) -> None:
+        """Stop; requests that are on their way are still answered, and told that it is the end."""
+        state = self.server_state
+        if CLOSE_HEADER not in state.default_headers:
+            state.default_headers = [*state.default_headers, CLOSE_HEADER]
+        if self.cycle is None or self.cycle.response_complete:
+            self._within(_LAST)
+            return
+        if not self.cycle.response_started:
+            self.cycle.default_headers = state.default_headers
+        super().shutdown()
+
+    def _within(self, seconds: float | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = None if seconds is None else self.loop.call_later(seconds, self._cut)
+
+    def _cut(self) -> None:
+        self.transport.abort()

@@ -1,0 +1,63 @@
+"""Dependency trees, compared: what each is scored by, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...models.decisions import compared
+from ...models.inputs import NativeInputs
+from .model import ParserModel
+from .naming import ArcNames, arc_names
+
+__all__ = ["comparison"]
+
+
+def comparison(model: ParserModel, inputs: NativeInputs) -> Callable[[int, Any], Any]:
+    """Return what compares trees, arc by arc."""
+    corpus, tags = inputs.source.corpus, inputs.source.tags
+    names = arc_names(corpus, tags)
+
+    def compare(s: int, best: Any) -> Any:
+        given = (corpus.core, tags, model.lemmas, s)
+        words, arcs = inputs.source.words[s], model.arcs(best)
+        scored = _scored(model, given, names[s], words)
+        difference = compared(scored, best, words, lambda m: (m, m + 1))
+
+        def against(m: int, rival: Any) -> Any:
+            other = None if rival is None else model.arcs(rival)[m]
+            told = {"position": m, "token": words[m], "label": arcs[m], "runner_up": other}
+            return told, difference(m, rival)
+
+        return against
+
+    return compare
+
+
+def _scored(
+    model: ParserModel, given: tuple[Any, Any, bool, int], named: ArcNames, words: list[str]
+) -> Callable[[Any], dict[tuple[Any, str], float]]:
+    """Return a function from a tree to what it is scored by: (place, name) to score.
+
+    What an arc is scored by is at its word; pairs of arcs say where they are.
+    """
+    shown = ["ROOT", *(f"{m} {word}" for m, word in enumerate(words, 1)), "nothing"]  # of −1
+
+    def scored(output: Any) -> dict[tuple[Any, str], float]:
+        n = len(output) // 2
+        heads, labels = list(output[:n]), list(output[n:])
+        found: dict[tuple[Any, str], float] = {}
+        for m, row in enumerate(model.core.reasons(*given, heads, labels)):
+            for name, weight in row:
+                place = (m, m + 1), named.named(name, heads[m], m + 1)
+                found[place] = found.get(place, 0.0) + weight
+        siblings, grandparents = model.core.pairs(*given, heads)
+        for head, before, word, weight in siblings:
+            first = "nothing" if before == head else shown[before]
+            pair = None, f"under {shown[head]}: {first}, then {shown[word]}"
+            found[pair] = found.get(pair, 0.0) + weight  # before the head, and after it
+        for above, head, word, weight in grandparents:
+            found[None, f"{shown[word]} under {shown[head]} under {shown[above]}"] = weight
+        return found
+
+    return scored
