@@ -10,6 +10,7 @@ from .. import _core
 from ..io.container import Tensor, checked_arrays
 from .calibration import Calibration
 from .inputs import NativeInputs
+from .label_constraints import ConstraintMemory, token_sequences
 from .storage import StoredModel
 from .token_labels import TokenLabels
 
@@ -97,6 +98,7 @@ class StringChain(TokenLabels, StoredModel):
         self.calibration_ = calibration
         self.n_jobs: int | None = 1
         self._temperature = loss_temperature
+        self._memory = ConstraintMemory(len(self.labels))
         self.core = _core.StringChain(names, separator, self.labels, order, self.arrays)
 
     def __repr__(self) -> str:
@@ -112,13 +114,26 @@ class StringChain(TokenLabels, StoredModel):
         """The labels."""
         return list(self.labels)
 
-    def predict(self, X: Any) -> list[list[str]]:  # type: ignore[override]
-        """Return the best labels of each sequence."""
-        labels: list[list[str]] = super().predict(X)
+    def predict(self, X: Any, *, constraints: Any = None) -> list[list[str]]:  # type: ignore[override]
+        """Return the best labels of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels (:mod:`structlearn.constraints`). Every other question
+            takes them too.
+        """
+        labels: list[list[str]] = super().predict(X, constraints=constraints)
         return labels
 
-    def predict_single(self, x: Any) -> list[str]:  # type: ignore[override]
-        """Return the best labels of one sequence, ``predict([x])[0]``, in one call of the core."""
+    def predict_single(self, x: Any, *, constraints: Any = None) -> list[str]:  # type: ignore[override]
+        """Return the best labels of one sequence, ``predict([x])[0]``.
+
+        Without constraints that is one call of the core.
+        """
+        if constraints is not None:
+            return self.predict([x], constraints=constraints)[0]
         return self.core.predict(x)
 
     def score(self, X: Any, y: Any) -> float:
@@ -144,8 +159,10 @@ class StringChain(TokenLabels, StoredModel):
     def _length(self, inputs: Any, i: int) -> int:
         return len(inputs.source[i])
 
-    def _inputs(self, X: Any) -> NativeInputs:
-        return NativeInputs(self.core.inputs(X), X)
+    def _inputs(self, X: Any, constraints: Any = None) -> NativeInputs:
+        core = self.core.inputs(X)
+        automata = self._memory.automata((), constraints, token_sequences(self.labels))
+        return NativeInputs(core if automata is None else automata.inputs(core), X, "", constraints)
 
     def _ask(
         self,
@@ -197,7 +214,7 @@ class StringChain(TokenLabels, StoredModel):
         self, X: Any, y: Any, format: str | None, reading: dict[str, Any]
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
         pairs = [(x, labels) for x, labels in zip(_as_list(X), y, strict=True) if not _is_empty(x)]
-        inputs = self._inputs([x for x, _ in pairs])
+        inputs = self._inputs([x for x, _ in pairs], **reading)
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else self.labels[j] == k for j, k in zip(found, labels, strict=True)]
