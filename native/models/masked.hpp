@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/reader.hpp"
+#include "models/forwarding_reader.hpp"
 
 namespace structlearn {
 
@@ -17,10 +17,10 @@ inline constexpr std::int32_t kAnyLabel = -1;
 // Parts that are forbidden, by input.
 using Forbidden = std::vector<std::vector<Part>>;
 
-class MaskedReader final : public Reader {
+class MaskedReader final : public ForwardingReader<Reader> {
  public:
   MaskedReader(std::unique_ptr<Reader> reader, const Forbidden& forbidden)
-      : reader_(std::move(reader)), forbidden_(forbidden) {}
+      : ForwardingReader(std::move(reader)), forbidden_(forbidden) {}
 
   const Scored& scores(std::size_t input, Purpose purpose) override {
     const Scored& scored = reader_->scores(input, purpose);
@@ -35,27 +35,12 @@ class MaskedReader final : public Reader {
     }
     return scored;
   }
-  void to_model(Output& y) const override { reader_->to_model(y); }
-  bool to_structure(Output& y) const override { return reader_->to_structure(y); }
-  void to_labels(Output& y) const override { reader_->to_labels(y); }
   // A makeshift might have what is forbidden.
   std::optional<Output> makeshift() const override {
     return masked_ ? std::nullopt : reader_->makeshift();
   }
-  std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
-  void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
-  std::vector<Part> parts(const Output& y) const override { return reader_->parts(y); }
-  Part part(std::size_t site, std::size_t outcome) const override {
-    return reader_->part(site, outcome);
-  }
-  std::size_t find(const Part& part) const override { return reader_->find(part); }
-  std::span<const std::int32_t> name_of() const override { return reader_->name_of(); }
-  bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
-    return reader_->alike(site, a, b);
-  }
 
  private:
-  std::unique_ptr<Reader> reader_;
   const Forbidden& forbidden_;
   bool masked_ = false;  // whether parts of the input that was scored last are forbidden
 };

@@ -80,7 +80,7 @@ Entropy entropy(Reader& reader, const Scored& scored, double eps) {
 }
 
 double score(Reader& reader, const Scored& scored, Output y) {
-  if (!reader.to_structure(y)) return kMinusInfinity;
+  if (!reader.to_structure(y) || !scored.structure->allows(scored.layout, y)) return kMinusInfinity;
   std::vector<std::uint32_t> parts;
   encode(scored, y, parts);
   double sum = 0.0;

@@ -133,6 +133,9 @@ class Structure {
     return std::nullopt;
   }
 
+  // Whether an output is one of the structure's here, where its parts alone do not say so.
+  virtual bool allows(const Layout&, std::span<const std::int32_t> /* y */) const { return true; }
+
   // The parts of an output, each with count one, repeats allowed.
   virtual void encode(const Layout&, std::span<const std::int32_t> y,
                       std::vector<std::uint32_t>& parts) const = 0;

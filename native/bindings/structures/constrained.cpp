@@ -1,45 +1,21 @@
 // Chains and segmentations under automata, for Python.
-#include "structures/chains/constrained_sequence.hpp"
-
-#include <nanobind/stl/vector.h>
-
 #include "bindings/bindings.hpp"
+#include "bindings/structures/automata.hpp"
 #include "bindings/structures/batch.hpp"
 #include "bindings/structures/native_structure.hpp"
 #include "bindings/structures/outputs.hpp"
 #include "bindings/structures/scores.hpp"
+#include "structures/chains/constrained_sequence.hpp"
 
 namespace structlearn::python {
 namespace {
 
 constexpr const char* kTopology = "automata";
 
-// What stands for label numbers 0..K-1 in Python: next (S, K) or (L, S, K), start, accepting (S,).
-Automaton read_automaton(nb::handle given) {
-  const auto next = nb::cast<Input<std::int32_t>>(given.attr("next"));
-  const auto accepting = nb::cast<Input<bool, nb::ndim<1>>>(given.attr("accepting"));
-  if (next.ndim() != 2 && next.ndim() != 3) {
-    throw std::invalid_argument("next of an automaton must have shape (S, K) or (L, S, K)");
-  }
-  Automaton a;
-  a.positions = next.ndim() == 3 ? next.shape(0) : 0;
-  if (next.ndim() == 3 && a.positions == 0) {
-    throw std::invalid_argument("an automaton without positions");
-  }
-  a.states = next.shape(next.ndim() - 2);
-  a.symbols = next.shape(next.ndim() - 1);
-  a.start = nb::cast<std::size_t>(given.attr("start"));
-  a.next.assign(next.data(), next.data() + next.size());
-  a.accepting.assign(accepting.data(), accepting.data() + accepting.size());
-  return a;
-}
-
 NativeStructure constrained(NativeStructure free, nb::list given, std::size_t max_length,
                             std::size_t max_states, double tolerance) {
-  std::vector<Automaton> automata;
-  for (const nb::handle one : given) automata.push_back(read_automaton(one));
-  free.structure = std::make_shared<ConstrainedSequence>(
-      std::move(automata), max_length, ProductSettings{max_states, tolerance});
+  free.structure = std::make_shared<ConstrainedSequence>(read_automata_of(given), max_length,
+                                                         ProductSettings{max_states, tolerance});
   free.topology = kTopology;
   return free;
 }
@@ -89,8 +65,7 @@ nb::list sum_batch(const NativeStructure& s, nb::dict scores, std::size_t n, dou
   nb::list sums;
   for (std::size_t i = 0; i < n; ++i) {
     check_sum(found[i].value, n == 1 ? -1 : static_cast<std::ptrdiff_t>(i));
-    sums.append(
-        nb::make_tuple(found[i].value, found[i].bound, found[i].states, found[i].automata));
+    sums.append(nb::make_tuple(found[i].value, found[i].bound, found[i].states, found[i].automata));
   }
   return sums;
 }

@@ -58,6 +58,12 @@ std::vector<Automaton> read_automata(std::span<const std::int64_t> row) {
   return read;
 }
 
+bool ConstrainedSequence::stands_for(const Structure& free) const {
+  if (max_length_ == 0) return dynamic_cast<const Chain*>(&free) != nullptr;
+  const auto* segments = dynamic_cast<const SemiMarkov*>(&free);
+  return segments != nullptr && segments->max_length() == max_length_;
+}
+
 void ConstrainedSequence::check(const Layout& layout) const {
   free_->check(layout);
   const std::size_t L = length(layout), K = layout.block[0].outcomes;
@@ -67,7 +73,8 @@ void ConstrainedSequence::check(const Layout& layout) const {
   }
   std::size_t labels = K;
   if (map != nullptr) {
-    labels = static_cast<std::size_t>(*std::max_element(map->symbol.begin(), map->symbol.end())) + 1;
+    labels =
+        static_cast<std::size_t>(*std::max_element(map->symbol.begin(), map->symbol.end())) + 1;
   }
   const auto fits = [&](const Automaton& a) {
     if (map == nullptr ? a.symbols != labels : a.symbols < labels) {
@@ -83,7 +90,7 @@ void ConstrainedSequence::check(const Layout& layout) const {
   for (const Automaton& a : read_automata(layout.topology)) fits(a);
 }
 
-bool ConstrainedSequence::accepts(const Layout& layout, std::span<const std::int32_t> y) const {
+bool ConstrainedSequence::allows(const Layout& layout, std::span<const std::int32_t> y) const {
   const Example example(*this, layout);
   std::vector<std::uint32_t> members;
   return !example.add_rejecting(y, members);

@@ -45,8 +45,11 @@ class ConstrainedSequence final : public Structure {
   ConstrainedSequence(std::vector<Automaton> automata, std::size_t max_length,
                       ProductSettings settings);
 
-  // What stands behind an answer: the states of the product, how many of the automata are in it, and
-  // for sums at most which share of the mass the others reject.
+  // Whether this is the other structure under automata.
+  bool stands_for(const Structure& free) const;
+
+  // What stands behind an answer: the states of the product, how many of the automata are in it,
+  // and for sums at most which share of the mass the others reject.
   struct Certificate {
     double value = kMinusInfinity;
     std::size_t states = 1, automata = 0;
@@ -54,8 +57,6 @@ class ConstrainedSequence final : public Structure {
   };
   Certificate search(const Layout&, const Scores&, Output& y, Workspace&) const;
   Certificate sum(const Layout&, const Scores&, double eps, const Marginals&, Workspace&) const;
-  // Whether all automata accept an output.
-  bool accepts(const Layout&, std::span<const std::int32_t> y) const;
 
   void check(const Layout&) const override;
   bool reads(const Layout& layout, std::size_t block, std::size_t site) const override {
@@ -74,6 +75,8 @@ class ConstrainedSequence final : public Structure {
   }
   std::optional<double> exact_entropy(const Layout&, const Scores&, double eps,
                                       Workspace&) const override;
+  // Whether all automata accept an output.
+  bool allows(const Layout&, std::span<const std::int32_t> y) const override;
   void encode(const Layout& layout, std::span<const std::int32_t> y,
               std::vector<std::uint32_t>& parts) const override {
     free_->encode(layout, y, parts);

@@ -23,6 +23,7 @@ class SemiMarkov final : public Structure {
 
   // Throws std::invalid_argument for 0.
   explicit SemiMarkov(std::size_t max_length);
+  std::size_t max_length() const { return max_length_; }
 
   void check(const Layout&) const override;
   bool reads(const Layout&, std::size_t block, std::size_t site) const override;

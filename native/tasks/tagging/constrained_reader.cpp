@@ -1,7 +1,6 @@
 #include "tasks/tagging/constrained_reader.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "structures/chains/chain.hpp"
 
@@ -9,17 +8,17 @@ namespace structlearn::text {
 
 const Scored& ConstrainedReader::scores(std::size_t sentence, Purpose purpose) {
   take(reader_->scores(sentence, purpose));
-  const auto likely = reader_->likely();
-  if (!likely) return scored_;
-  if (is_legal()) return scored_;
+  if (label_reader_ == nullptr) return scored_;
+  const auto likely = label_reader_->likely();
+  if (!likely || is_legal()) return scored_;
   if (likely->restricted) {
-    take(reader_->consider({}, false));
+    take(label_reader_->consider({}, false));
     const bool legal = is_legal();
-    take(reader_->consider({}, true));
+    take(label_reader_->consider({}, true));
     if (legal) return scored_;  // what is known is at fault, not what is considered
   }
   if (const Output labels = likely_labels(*likely); !labels.empty()) {
-    take(reader_->consider(labels, true));
+    take(label_reader_->consider(labels, true));
   }
   return scored_;
 }
@@ -30,10 +29,18 @@ bool ConstrainedReader::is_legal() {
 }
 
 void ConstrainedReader::take(const Scored& scored) {
+  if (!structure_->stands_for(*scored.structure)) {
+    throw Incapable(
+        "automata are constraints on the labels of sequences, and the outputs of this model are "
+        "others. What works: constraints on taggers, segmenters and chains");
+  }
   scored_ = scored;
   scored_.structure = structure_.get();
   const Block& block = scored_.layout.block[scored_.first];
-  if (block.outcomes == labels_) return;
+  if (block.outcomes == labels_) {
+    structure_->check(scored_.layout);
+    return;
+  }
   if (!symbols_) symbols_ = std::make_shared<SymbolMap>();
   symbols_->symbol.resize(block.size());
   for (std::size_t site = 0, at = 0; site < block.sites; ++site) {
@@ -45,6 +52,7 @@ void ConstrainedReader::take(const Scored& scored) {
     }
   }
   scored_.layout.shape = symbols_;
+  structure_->check(scored_.layout);
 }
 
 Output ConstrainedReader::likely_labels(const LabelReader::Likely& likely) {
@@ -75,15 +83,6 @@ Output ConstrainedReader::likely_labels(const LabelReader::Likely& likely) {
   Output y;
   if (structure_->argmax(layout, scores, y, workspace) == kMinusInfinity) return {};
   return y;
-}
-
-std::unique_ptr<Reader> ConstrainedInputs::reader() const {
-  std::unique_ptr<Reader> reader = inputs_.reader();
-  auto* const label = dynamic_cast<LabelReader*>(reader.get());
-  if (label == nullptr) throw std::logic_error("constraints are for inputs that have labels");
-  (void)reader.release();
-  return std::make_unique<ConstrainedReader>(std::unique_ptr<LabelReader>(label), structure_,
-                                             labels_);
 }
 
 }  // namespace structlearn::text

@@ -1,47 +1,41 @@
-// The inputs of a tagger of tokens or of segments under automata: every question is about the
-// labels that all of them accept.
+// The inputs of a model whose outputs automata must accept: every question is about the labels that
+// all of them accept.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "models/forwarding_reader.hpp"
 #include "structures/chains/constrained_sequence.hpp"
 #include "tasks/tagging/label_reader.hpp"
 
 namespace structlearn::text {
 
-class ConstrainedReader final : public LabelReader {
+// Of any model of chains or segmentations; as a reader of labels if it was one.
+class ConstrainedReader final : public ForwardingReader<LabelReader> {
  public:
   // The structure is that of the reader, over automata that read `labels` labels.
-  ConstrainedReader(std::unique_ptr<LabelReader> reader,
+  ConstrainedReader(std::unique_ptr<Reader> reader,
                     std::shared_ptr<const ConstrainedSequence> structure, std::size_t labels)
-      : reader_(std::move(reader)), structure_(std::move(structure)), labels_(labels) {}
+      : ForwardingReader(std::move(reader)),
+        structure_(std::move(structure)),
+        labels_(labels),
+        label_reader_(dynamic_cast<LabelReader*>(reader_.get())) {}
 
-  void update() override { reader_->update(); }
-  void forget() override { reader_->forget(); }
-  void ask(const TaggerQuestion& question) override { reader_->ask(question); }
-  void to_labels(Output& y) const override { reader_->to_labels(y); }
-
+  void update() override {
+    if (label_reader_ != nullptr) label_reader_->update();
+  }
+  void forget() override {
+    if (label_reader_ != nullptr) label_reader_->forget();
+  }
+  void ask(const TaggerQuestion& question) override {
+    if (label_reader_ != nullptr) label_reader_->ask(question);
+  }
+  // Throws Incapable if the model's outputs are other sequences than the automata's, or none.
   const Scored& scores(std::size_t sentence, Purpose) override;
-  void to_model(Output& y) const override { reader_->to_model(y); }
-  bool to_structure(Output& y) const override {
-    return reader_->to_structure(y) && structure_->accepts(scored_.layout, y);
-  }
-  std::size_t names(const Scored& scored) const override { return reader_->names(scored); }
-  void to_names(std::vector<double>& p) const override { reader_->to_names(p); }
-  std::vector<Part> parts(const Output& y) const override { return reader_->parts(y); }
-  Part part(std::size_t site, std::size_t name) const override { return reader_->part(site, name); }
-  std::size_t find(const Part& part) const override { return reader_->find(part); }
-  void forbid(const Scored& scored, const Part& part) const override {
-    reader_->forbid(scored, part);
-  }
-  bool alike(std::size_t site, std::size_t a, std::size_t b) const override {
-    return reader_->alike(site, a, b);
-  }
-  std::span<const std::int32_t> name_of() const override { return reader_->name_of(); }
+  std::optional<Output> makeshift() const override { return std::nullopt; }  // might be rejected
 
  private:
   // Whether any output is.
@@ -52,9 +46,9 @@ class ConstrainedReader final : public LabelReader {
   // there are none.
   Output likely_labels(const LabelReader::Likely&);
 
-  std::unique_ptr<LabelReader> reader_;
   std::shared_ptr<const ConstrainedSequence> structure_;
   std::size_t labels_;
+  LabelReader* label_reader_;  // the reader, if it is one of labels
   Scored scored_;
   std::shared_ptr<SymbolMap> symbols_;
   std::vector<double> pairs_;  // of labels: 0, or -inf if forbidden; made when they are needed
@@ -62,12 +56,14 @@ class ConstrainedReader final : public LabelReader {
 
 class ConstrainedInputs final : public Inputs {
  public:
-  // `inputs` are borrowed; their readers read labels.
+  // `inputs` are borrowed.
   ConstrainedInputs(const Inputs& inputs, std::shared_ptr<const ConstrainedSequence> structure,
                     std::size_t labels)
       : inputs_(inputs), structure_(std::move(structure)), labels_(labels) {}
   std::size_t size() const override { return inputs_.size(); }
-  std::unique_ptr<Reader> reader() const override;
+  std::unique_ptr<Reader> reader() const override {
+    return std::make_unique<ConstrainedReader>(inputs_.reader(), structure_, labels_);
+  }
 
  private:
   const Inputs& inputs_;

@@ -10,6 +10,7 @@ from .. import _core
 from ..io.container import Tensor, checked_arrays
 from .calibration import Calibration
 from .inputs import NativeInputs
+from .label_constraints import ConstraintMemory, token_sequences
 from .storage import StoredModel
 from .token_labels import TokenLabels
 
@@ -97,6 +98,7 @@ class StringChain(TokenLabels, StoredModel):
         self.calibration_ = calibration
         self.n_jobs: int | None = 1
         self._temperature = loss_temperature
+        self._memory = ConstraintMemory(len(self.labels))
         self.core = _core.StringChain(names, separator, self.labels, order, self.arrays)
 
     def __repr__(self) -> str:
@@ -141,8 +143,10 @@ class StringChain(TokenLabels, StoredModel):
     def _length(self, inputs: Any, i: int) -> int:
         return len(inputs.source[i])
 
-    def _inputs(self, X: Any) -> NativeInputs:
-        return NativeInputs(self.core.inputs(X), X)
+    def _inputs(self, X: Any, constraints: Any = None) -> NativeInputs:
+        core = self.core.inputs(X)
+        automata = self._memory.automata((), constraints, token_sequences(self.labels))
+        return NativeInputs(core if automata is None else automata.inputs(core), X, "", constraints)
 
     def _ask(
         self,
@@ -194,7 +198,7 @@ class StringChain(TokenLabels, StoredModel):
         self, X: Any, y: Any, reading: dict[str, Any]
     ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
         pairs = [(x, labels) for x, labels in zip(_as_list(X), y, strict=True) if not _is_empty(x)]
-        inputs = self._inputs([x for x, _ in pairs])
+        inputs = self._inputs([x for x, _ in pairs], **reading)
         outputs = inputs.solve(self.n_threads).outputs
         right = [
             [None if k is None else self.labels[j] == k for j, k in zip(found, labels, strict=True)]

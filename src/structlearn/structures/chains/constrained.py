@@ -199,8 +199,9 @@ class _Accepted(NativeStructure):
     def _is_listed(self, name: str, value: Any) -> bool:
         if name != "automata":
             return super()._is_listed(name, value)
-        listed = isinstance(value, (list, tuple))
-        return listed and len(value) > 0 and isinstance(value[0], (list, tuple, np.ndarray))
+        # An automaton may be a tuple itself.
+        many = isinstance(value, (list, tuple)) and not hasattr(value, "accepting")
+        return many and len(value) > 0 and not hasattr(value[0], "accepting")
 
 
 class ConstrainedChain(_Accepted, Chain):
@@ -242,8 +243,9 @@ class ConstrainedChain(_Accepted, Chain):
     array([0, 1, 0])
     >>> chain.count(label=label)
     4
-    >>> chain.solve(label=label).value
-    3.0
+    >>> best = chain.solve(label=label)
+    >>> best.value, best.exact, best.method, best.states
+    (3.0, True, 'automaton', 2)
     """
 
     def __init__(

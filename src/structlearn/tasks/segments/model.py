@@ -7,8 +7,9 @@ import itertools
 from ... import _core
 from ...io.container import Tensor, checked_arrays
 from ...models.inputs import NativeInputs
+from ...models.label_constraints import segment_sequences
 from ...text.corpus import Corpus
-from ..tagging.model import LabelModel, segment_sequences
+from ..tagging.model import LabelModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from ...io.container import Tensor, checked_arrays
 from ...io.packed_weights import check_precision
 from ...io.stored_templates import read_templates, stored_templates
 from ...models.inputs import NativeInputs
+from ...models.label_constraints import ConstraintMemory, token_sequences
 from ...models.storage import StoredModel
 from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
@@ -25,14 +26,10 @@ __all__ = [
     "LabelModel",
     "TaggerModel",
     "joined_names",
-    "segment_sequences",
     "split_names",
-    "token_sequences",
 ]
 
 _MOST_ORDER = 4
-#: Lists of constraints whose automata are remembered.
-_MOST_CONSTRAINTS = 32
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 #: Tensor of a model -> what its items are.
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
@@ -86,7 +83,7 @@ class LabelModel(Tempered, StoredModel):
         self.arrays = arrays
         self.training = training or {}
         self.constraints = list(constraints)
-        self._under: dict[tuple[Any, ...], Any] = {}
+        self._memory: ConstraintMemory | None = None
         if format not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
             raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
@@ -152,21 +149,9 @@ class LabelModel(Tempered, StoredModel):
         Of constraints that were asked for before they are the same object, which keeps what was
         worked out.
         """
-        if constraints is None and not self.constraints:
-            return None
-        from ...constraints.automata import automata_of
-        from ...constraints.text import read_constraints
-
-        given = read_constraints(constraints)
-        key = (*self.constraints, *given)
-        if key not in self._under:
-            if len(self._under) >= _MOST_CONSTRAINTS:
-                self._under.clear()
-            every = [*read_constraints(self.constraints), *given]
-            automata = [one.automaton for one in automata_of(every, self.sequences)]
-            width = getattr(self, "max_length", 0)
-            self._under[key] = _core.LabelConstraints(automata, len(self.labels), width)
-        return self._under[key]
+        if self._memory is None:
+            self._memory = ConstraintMemory(len(self.labels), getattr(self, "max_length", 0))
+        return self._memory.automata(self.constraints, constraints, self.sequences)
 
     def _asked(self, core: Any, corpus: Corpus, constraints: Any) -> NativeInputs:
         """Return inputs of the core under constraints, to be asked about."""
@@ -464,23 +449,6 @@ class TaggerModel(LabelModel):
             memoryview(column).cast("I"),
             memoryview(weights).cast("d"),
         )
-
-
-def token_sequences(labels: Sequence[str]) -> Any:
-    """Return how constraints read the labels of tokens."""
-    from ...constraints.alphabet import Alphabet
-    from ...constraints.events import Sequences
-
-    return Sequences(Alphabet(labels), None, {"label": 1, "start": 1, "end": 1, "transition": 2})
-
-
-def segment_sequences(labels: Sequence[str]) -> Any:
-    """Return how constraints read the labels of segments."""
-    from ...constraints.alphabet import Alphabet
-    from ...constraints.events import Sequences
-
-    windows = {"segment": 1, "start": 1, "transition": 2}
-    return Sequences(Alphabet(labels, segments=True), None, windows)
 
 
 def split_names(text: Any, ends: Any) -> list[bytes]:
