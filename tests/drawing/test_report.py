@@ -81,7 +81,6 @@ def range_of(n):
     return "sentence 1" if n == 1 else f"sentences 1 to {n}"
 
 
-
 def test_no_runner_up_is_no_other_choice():
     shown = [Shown([choice("root", "root", math.inf, "")])]
     report = Report("Parser", sentences=shown, n_sentences=1)

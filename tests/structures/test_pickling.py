@@ -85,7 +85,7 @@ def test_repr():
 def test_solution_is_a_named_tuple():
     solution = Chain().solve(label=LABEL)
     assert isinstance(solution, Solution)
-    assert solution._fields == ("output", "value", "exact", "bound", "method")
+    assert solution._fields == ("output", "value", "exact", "bound", "method", "states")
     assert (solution.value, solution.exact, solution.bound) == (4.5, True, 4.5)
     assert solution.method == "viterbi"
     assert Multiclass().solve(label=LABEL[0]).method == "maximum"

@@ -137,8 +137,8 @@ void bind_string_chain(nb::module_& m) {
   nb::class_<PyStringChain>(m, "StringChain")
       .def(nb::init<nb::object, std::string, nb::list, std::size_t, nb::dict>(), nb::arg("names"),
            nb::arg("separator"), nb::arg("labels"), nb::arg("order"), nb::arg("arrays"))
-      .def("predict", &PyStringChain::predict, nb::arg("x"))
-      .def("probabilities", &PyStringChain::probabilities, nb::arg("x"), nb::arg("names"),
+      .def("predict", &PyStringChain::predict, nb::arg("x").none())
+      .def("probabilities", &PyStringChain::probabilities, nb::arg("x").none(), nb::arg("names"),
            nb::arg("temperature"), nb::arg("least"))
       .def("inputs", &inputs, nb::arg("X"))
       .def("features_of", &features_of, nb::arg("x"));

@@ -90,7 +90,7 @@ class Tagger:
         chain = self._opened()
         x = self._x if xseq is None else readable(xseq)
         try:
-            labels = chain.predict_single(x)
+            labels: list[str] = chain.predict_single(x)
         except ValueError:
             x = decoded_items(x)
             if x is None:

@@ -20,6 +20,8 @@ def in_parts(X: Any, read: Callable[..., Any], *args: Any) -> Parts:
     """Return the parts that X is: on one machine it is one, which ``read`` reads."""
     if isinstance(X, SplitCorpus):
         X = X.parts
+    if X is None:
+        read(X, *args)  # which refuses it: as a part it would be an empty one
     parts = X if isinstance(X, Parts) else alone(X)
     return parts.then(read, *args)
 

@@ -241,34 +241,27 @@ class StringChain(TokenLabels, StoredModel):
             rows += [(k, "(end)", w) for k, w in zip(labels, end, strict=True)]
         return rows or super()._pairs()
 
-    def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
+    def _comparison(self, inputs: Any) -> Any:
         """Compare the best labels with the best ones that have another label at a token."""
-        outputs = inputs.solve(self.n_threads).outputs
-        decisions = []
-        for x, y, rivals in zip(inputs.source, outputs, inputs.rivals(self.n_threads), strict=True):
-            parts = self._parts(x)
-            mine = parts(y)
-            row = []
-            for t, z in enumerate(rivals):
-                if not z:
-                    continue  # no other label is possible here
-                theirs = parts(z)
-                found = [
-                    (name, mine.get(name, 0.0) - theirs.get(name, 0.0))
+
+        def compare(i: int, best: Any) -> Any:
+            parts = self._parts(inputs.source[i])
+            mine = parts(best)
+
+            def against(t: int, rival: Any) -> Any:
+                told = {"position": t, "label": self.labels[best[t]]}
+                if rival is None:  # no other label is possible here
+                    return {**told, "runner_up": None}, []
+                theirs = parts(rival)
+                differences = {
+                    name: mine.get(name, 0.0) - theirs.get(name, 0.0)
                     for name in mine.keys() | theirs.keys()
-                ]
-                found = sorted((p for p in found if p[1]), key=lambda p: (-abs(p[1]), p[0]))
-                row.append(
-                    {
-                        "position": t,
-                        "label": self.labels[y[t]],
-                        "runner_up": self.labels[z[t]],
-                        "margin": math.fsum(value for _, value in found),
-                        "contributions": found,
-                    }
-                )
-            decisions.append(row)
-        return decisions
+                }
+                return {**told, "runner_up": self.labels[rival[t]]}, differences.items()
+
+            return against
+
+        return compare
 
     def _parts(self, x: Any) -> Callable[[Sequence[int]], dict[str, float]]:
         """Return a function from labels to what they are scored by: names to scores."""

@@ -266,4 +266,3 @@ class TreeParser(LearnerParameters, _Hooks):
                 notice(f"{os.fspath(source)}: confidences are sums over {self._summed}")
         with written_text(output) as file:
             return self._label(source, file, format, gold_tags, confidence, progress)
-

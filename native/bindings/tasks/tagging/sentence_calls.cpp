@@ -178,8 +178,8 @@ void bind_sentence_calls(nb::module_& m) {
       .def(nb::init<std::shared_ptr<PyLabelModel>,
                     const std::map<std::size_t, std::vector<std::int32_t>>&, nb::list>(),
            nb::arg("model"), nb::arg("sources"), nb::arg("names"))
-      .def("predict", &SentenceCalls::predict, nb::arg("x"))
-      .def("probabilities", &SentenceCalls::probabilities, nb::arg("x"), nb::arg("names"),
+      .def("predict", &SentenceCalls::predict, nb::arg("x").none())
+      .def("probabilities", &SentenceCalls::probabilities, nb::arg("x").none(), nb::arg("names"),
            nb::arg("temperature"), nb::arg("least"));
 }
 
