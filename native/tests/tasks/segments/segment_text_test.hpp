@@ -26,7 +26,7 @@ inline std::shared_ptr<const text::FeatureSet> segment_features() {
   return std::make_shared<text::FeatureSet>(
       std::vector<text::Attribute>{word, several},
       std::vector<text::Template>{
-          {"before", {{0, -1, Place::kBegin}}, true},
+          {"before", {{0, -1, Place::kBegin}}, text::Spelling::kNone, {}, true},
           {"begin", {{0, 0, Place::kBegin}}},
           {"letters", {{1, 0, Place::kInside}}},
           {"end after", {{0, 0, Place::kEnd}, {0, 1, Place::kEnd}}},
