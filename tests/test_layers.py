@@ -156,6 +156,19 @@ def test_learners_know_problems_only(name):
         assert layer(target) in {"problem", "learners", *FOUNDATION}, f"{name} imports {target}"
 
 
+@pytest.mark.parametrize("name", [n for n in MODULES if layer(n) == "models"])
+def test_models_need_no_numpy(name):
+    """Buffers and lists; estimators make arrays of them."""
+    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            packages = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            packages = [node.module]
+        else:
+            continue
+        assert not {"numpy", "scipy"} & {package.partition(".")[0] for package in packages}, name
+
+
 @pytest.mark.parametrize("name", sorted(FORMAT))
 def test_the_format_of_files_knows_no_model(name):
     for target in imports(name, MODULES[name]):

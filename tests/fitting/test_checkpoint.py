@@ -14,11 +14,11 @@ import structlearn
 from structlearn import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import CheckpointWarning, FileError
 from structlearn.fitting import checkpoint as module
+from structlearn.fitting.values import Reader, Writer
 from structlearn.io.container import Tensor, read_container, write_container
 from structlearn.learners.cutting_planes import Round
 from structlearn.learners.frank_wolfe import FrankWolfe
 from structlearn.learners.solvers import SOLVERS
-from structlearn.models.values import Reader, Writer
 from structlearn.problem import Problem
 from tests.estimators.estimator_data import points, quietly, sequences
 

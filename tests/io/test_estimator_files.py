@@ -26,10 +26,10 @@ from structlearn.constraints import Label, at_most
 from structlearn.constraints.counting import Constraint
 from structlearn.estimators import __all__ as NAMES
 from structlearn.exceptions import FileError
+from structlearn.fitting.kinds import KINDS
 from structlearn.io.container import read_container
 from structlearn.learners.lbfgs import LBFGS
 from structlearn.losses import Cost, Hamming
-from structlearn.models.kinds import KINDS
 from structlearn.structures import Block, Chain, Exhaustive, Structure
 from tests.estimators.estimator_data import quietly, same_coef, sentences, sequences
 from tests.estimators.test_columns import Frame

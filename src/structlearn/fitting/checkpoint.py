@@ -21,9 +21,9 @@ import numpy as np
 from ..exceptions import CheckpointWarning, FileError
 from ..io.container import kind_of_file, read_container, write_container
 from ..learners.base import Progress, Settings, Snapshot
-from ..models.values import Reader, Writer
 from ..problem import Problem
 from ..problem.digest import problem_digest
+from .values import Reader, Writer
 
 __all__ = ["Checkpoint", "check_same_training", "check_writable", "identity"]
 

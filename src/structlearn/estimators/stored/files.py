@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from ...exceptions import FileError
+from ...fitting.kinds import KINDS, Unstorable
+from ...fitting.values import Reader, Writer
 from ...io.container import Tensor, kind_of_file, write_container
-from ...models.kinds import KINDS, Unstorable
 from ...models.storage import Stored
-from ...models.values import Reader, Writer
 from .frames import FRAME_KINDS
 
 __all__ = ["StoredEstimator", "library_name"]

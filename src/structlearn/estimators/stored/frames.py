@@ -15,9 +15,9 @@ from ...features.encoder import BlockEncoder, ExampleEncoder
 from ...features.hierarchy import ClassHierarchy
 from ...features.tokens import TokenEncoder
 from ...features.vocabulary import Vocabulary
+from ...fitting.kinds import Kind, Names, Unstorable, by_attributes
+from ...fitting.values import Reader, Writer
 from ...io.arrays import checked_array, checked_numbers
-from ...models.kinds import Kind, Names, Unstorable, by_attributes
-from ...models.values import Reader, Writer
 from ...scoring.layout import WeightBlock, WeightLayout
 from ...scoring.rows import SparseWeights
 from ...structures.base import Structure

@@ -10,9 +10,9 @@ import math
 from typing import Any
 
 from ...features.arrays import DenseEncoder
+from ...fitting.kinds import Names
+from ...fitting.values import Reader, Writer
 from ...io.arrays import checked_numbers
-from ...models.kinds import Names
-from ...models.values import Reader, Writer
 from ..emissions import GaussianEmissions, Moments
 from ..observations import TokenReader, VectorReader
 from ..word_emissions import CategoricalEmissions, WordCounts

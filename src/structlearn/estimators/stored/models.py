@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...fitting.values import Reader, Writer
 from ...io.arrays import checked_numbers
 from ...models.calibration import Calibration
-from ...models.values import Reader, Writer
 from ...problem.online_state import OnlineState
 from ..preparation import Frame
 from .frames import read_frame, write_frame

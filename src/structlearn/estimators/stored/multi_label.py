@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...fitting.values import Reader, Writer
 from ...io.arrays import checked_array
 from ...models.storage import put_inside, taken_out
-from ...models.values import Reader, Writer
 from ...structures.graphs.graph import Graph
 from ...structures.trees.tree import Tree
 from ..label_graph import as_tree, label_edges

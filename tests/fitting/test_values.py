@@ -25,9 +25,9 @@ from structlearn.constraints import (
     precedes,
     with_constraints,
 )
+from structlearn.fitting.kinds import Unstorable
+from structlearn.fitting.values import Reader, Writer
 from structlearn.losses import Hamming, LabelCost, ZeroOne
-from structlearn.models.kinds import Unstorable
-from structlearn.models.values import Reader, Writer
 from structlearn.structures import Chain, Constituency, Grammar, Graph, SemiMarkov, Tree
 from tests.io.saved_cases import GRAMMAR
 from tests.io.test_estimator_files import alike
