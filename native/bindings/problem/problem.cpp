@@ -347,6 +347,26 @@ double shortfall(const PyProblem& self, Vector w, double margin, std::size_t thr
   });
 }
 
+// The scores of the parts of examples begin, begin + 1, ..., end - 1.
+nb::list scores_between(const PyProblem& self, std::size_t begin, std::size_t end, Vector w) {
+  if (begin > end || end > self.problem->examples()) {
+    throw std::invalid_argument("there are no such examples");
+  }
+  const double* weights = self.weights(w);
+  const Scorer& scorer = self.problem->scorer();
+  std::vector<std::vector<double>> theta(end - begin);
+  interruptible([&](Interrupt& interrupt) {
+    for_examples(theta.size(), 1, 16, interrupt, [&](std::size_t i, Workspace&) {
+      const Layout layout = scorer.layout(begin + i);
+      theta[i].resize(layout.parts);
+      scorer.score(begin + i, layout, weights, 1.0, theta[i].data());
+    });
+  });
+  nb::list found;
+  for (std::vector<double>& row : theta) found.append(to_numpy(std::move(row)));
+  return found;
+}
+
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::size_t beam) {
   const Oracle& oracle = self.problem->oracle();
   const auto* search =
@@ -478,6 +498,7 @@ void bind_problem(nb::module_& m) {
             return to_numpy(std::move(theta));
           },
           nb::arg("i"), nb::arg("w"))
+      .def("scores_between", &scores_between, nb::arg("begin"), nb::arg("end"), nb::arg("w"))
       .def(
           "infer",
           [](const PyProblem& s, std::size_t i, Vector w, double margin, double eps) {

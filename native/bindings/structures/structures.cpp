@@ -181,6 +181,12 @@ void bind_structures(nb::module_& m) {
       .def(
           "check", [](const NativeStructure& s, nb::dict scores) { parse(s, scores); },
           nb::arg("scores"))
+      .def(
+          "check_batch",
+          [](const NativeStructure& s, nb::dict scores, std::size_t n) {
+            parse_batch(s, scores, n);
+          },
+          nb::arg("scores"), nb::arg("n"))
       .def("argmax", &argmax, nb::arg("scores"))
       .def("solve", &solve, nb::arg("scores"))
       .def("beam", &beam, nb::arg("scores"), nb::arg("width"))

@@ -37,7 +37,7 @@ class ProblemInputs(ScoredInputs):
 
     def _prepare(self, structure: Structure, n: int, weights: Vector, beam: int | None) -> None:
         def score(part: range) -> list[dict[str, Any]]:
-            return [self.problem.scores(i, weights) for i in part]
+            return self.problem.scores_between(part.start, part.stop, weights)
 
         super().__init__(structure, score, n)
         self._weights, self._beam = weights, beam

@@ -270,6 +270,11 @@ class ArrayProblem(Problem):
         """Return θ = A_i w by block, with the example's topology: the arguments of a structure."""
         return self.as_arguments(i, self.native.score(i, w))
 
+    def scores_between(self, begin: int, end: int, w: Vector) -> list[dict[str, Any]]:
+        """Return the scores of neighbouring examples, in one call of the core."""
+        scores = self.native.scores_between(begin, end, w)
+        return [self.as_arguments(i, theta) for i, theta in enumerate(scores, begin)]
+
     def as_arguments(self, i: int, theta: Vector) -> dict[str, Any]:
         """Return a flat vector over the parts of example i as keyword arguments by block."""
         blocks = unflatten_values(theta, Shaped.of(self.shapes(i)))
@@ -359,8 +364,7 @@ class ArrayProblem(Problem):
         if not self.native.gives_rows:
             outputs: list[Any] = []
             for begin in range(0, self.n_examples, _BATCH):
-                each = range(begin, min(begin + _BATCH, self.n_examples))
-                batch = [self.scores(i, w) for i in each]
+                batch = self.scores_between(begin, min(begin + _BATCH, self.n_examples), w)
                 columns = {name: [one[name] for one in batch] for name in batch[0]}
                 if beam and isinstance(self.structure, BeamSearch):
                     found = self.structure.beam(beam, n_jobs=n_jobs, **columns)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..threads import n_threads
 from .base import Structure
-from .batches import ask_each, named_example, read_batch, takes_batches
+from .batches import named_example, read_batch, takes_batches
 from .checks import check_count, check_temperature, seed_of
 from .entropies import TOLERANCE, entropy_by_difference
 from .parts import Parts
@@ -251,14 +251,16 @@ class NativeStructure(Structure):
             ]
             return found if batch else found[0]
         if not batch:
+            if by_position:
+                self._core.check(theta)
             outs = self._allocate(theta, by_position) if parts else {}
             value = self._core.infer(theta, outs, float(temperature), by_position)
             return value, outs
         if n == 0:
             return []
-        each = ask_each(
-            lambda **one: self._allocate(one, by_position) if parts else {}, _examples_of(theta, n)
-        )
+        if by_position:
+            self._core.check_batch(theta, n)
+        each = [self._allocate(one, by_position) if parts else {} for one in _examples_of(theta, n)]
         columns = {name: [outs[name] for outs in each] for name in each[0]}
         values = self._core.infer_batch(
             theta, columns, n, float(temperature), by_position, n_threads(n_jobs)
@@ -269,7 +271,6 @@ class NativeStructure(Structure):
         blocks = [name for name in theta if name not in self.topology]
         if not by_position:
             return {name: np.empty(theta[name].shape) for name in blocks}
-        self._core.check(theta)
         return {name: np.empty(self._positions(name, theta)) for name in blocks}
 
     def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
