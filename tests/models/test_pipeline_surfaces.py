@@ -59,3 +59,19 @@ def test_one_tagger_on_every_surface(pipeline, alone):
             wanted = p if calibration is None else calibration.confidence(p)
             assert word.confidence["upos"] == pytest.approx(wanted, abs=1e-12)
             assert printed[t]["confidence"]["upos"] == round(word.confidence["upos"], 4)
+
+
+def test_readings_of_tags_alone():
+    nlp = Pipeline(
+        tokeniser=False, splitter=False, lemmas=False, tags=SHORT, parser=False, folds=2
+    ).fit(treebank(30), dev=treebank(40, random_state=1))
+    nlp = nlp.with_tokeniser(one_sentence)
+    text = " ".join(row[1] for row in treebank(1, random_state=5)[0])
+    reading, _ = sentence_of(nlp, text, 0, [], 60)
+    tagger, doc = nlp.stage("upos"), nlp(text)
+    (marginals,) = tagger.predict_marginals(tagged_corpus([doc.words]))
+    drawn = reading.drawn(reading.ranked[0][1])
+    assert drawn["tags"] == [word.upos for word in doc.words]
+    wanted = [p[word.upos] for p, word in zip(marginals, doc.words, strict=True)]
+    assert drawn["tag_probabilities"] == pytest.approx(wanted, abs=1e-12)
+    assert (reading.note == "") is tagger.calibrated_

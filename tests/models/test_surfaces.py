@@ -4,14 +4,18 @@ import csv
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from structlearn import cli
 from structlearn.models.calibration import Calibration
+from structlearn.serve.answers import answer
+from structlearn.serve.queries import Query
 from structlearn.tasks import Tagger
 from structlearn.tasks.inspection import inspect_task
 from structlearn.text import FeatureTemplates
+from structlearn.workbench.labs.readings import tags_of
 from tests.tasks.tagging.tagger_data import chunked
 
 TRAIN = [[(w, k) for w, _, k in s] for s in chunked(25)]
@@ -170,3 +174,29 @@ def test_pages(tagger, seen):
     shown = re.findall(r"\(p = ([01]\.\d{3})", text)
     assert shown == [f"{p[k]:.3f}" for p, k in zip(marginals, labels, strict=True)]
     assert len(shown) == n
+
+
+@pytest.mark.filterwarnings("ignore:.*not calibrated")
+def test_readings_of_the_workbench(tagger, seen):
+    labels, marginals, _ = map(iter, seen)
+    for row in X:
+        words = [w for (w,) in row]
+        reading = tags_of(tagger, words, [])
+        drawn = reading.drawn(tagger.predict_single(row))
+        for t, (word, listed) in enumerate(reading.probabilities):
+            label, p = next(labels), next(marginals)
+            assert (word, drawn["tags"][t]) == (words[t], label)
+            assert drawn["tag_probabilities"][t] == pytest.approx(p[label], abs=1e-12)
+            assert dict(listed) == pytest.approx({k: p[k] for k, _ in listed}, abs=1e-12)
+            assert bool(reading.note) is not tagger.calibrated_
+
+
+@pytest.mark.filterwarnings("ignore:.*not calibrated")
+def test_answers_of_the_server(tagger, seen):
+    held = SimpleNamespace(name="m", version="1", model=tagger)
+    (body,) = answer([Query(held, "predict", X, confidence=True)])
+    found = json.loads(body)
+    labels, _, confidence = seen
+    assert [k for row in found["outputs"] for k in row] == labels
+    assert [p for row in found["confidence"] for p in row] == [round(p, 4) for p in confidence]
+    assert found["calibrated"] is tagger.calibrated_

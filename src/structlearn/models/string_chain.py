@@ -148,22 +148,13 @@ class StringChain(TokenLabels, StoredModel):
         automata = self._memory.automata((), constraints, token_sequences(self.labels))
         return NativeInputs(core if automata is None else automata.inputs(core), X, "", constraints)
 
-    def _ask(
-        self,
-        X: Any,
-        answer: Callable[[Any], list[Any]],
-        empty: Callable[[], Any],
-        reading: dict[str, Any],
-    ) -> list[Any]:
+    def _without_empty(self, X: Any) -> tuple[list[Any], list[int]]:
         sequences = _as_list(X)
         gaps = [i for i, x in enumerate(sequences) if _is_empty(x)]
-        if gaps:
-            left_out = set(gaps)
-            sequences = [x for i, x in enumerate(sequences) if i not in left_out]
-        answers = answer(self._inputs(sequences, **reading)) if sequences else []
-        for i in gaps:
-            answers.insert(i, empty())
-        return answers
+        return [x for x in sequences if not _is_empty(x)] if gaps else sequences, gaps
+
+    def _is_nothing(self, X: Any) -> bool:
+        return not X
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         number = {label: k for k, label in enumerate(self.labels)}

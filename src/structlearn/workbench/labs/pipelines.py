@@ -7,7 +7,7 @@ from typing import Any
 
 from ...tasks.pipeline.corpora import tagged_corpus
 from ..requests import Refused
-from .readings import NOT_CALIBRATED, Part, Reading, dependencies_of, likeliest, reasons
+from .readings import Part, Reading, calibration_note, dependencies_of, likeliest, reasons
 
 __all__ = ["sentence_of"]
 
@@ -26,9 +26,16 @@ def sentence_of(
     why: list[dict[str, Any]] = []
     rows: list[tuple[str, list[tuple[str, float]]]] = []
     own = [(w.head, w.relation) for w in words]
+    shares: list[float | None] = [None] * len(words)
+    note = ""
     if "tags" in pipeline.stages:
-        changed, rows = _retag(pipeline, words, forbidden)
-        (decisions,) = pipeline.stage("upos").explain(tagged_corpus([words]))
+        tagger = pipeline.stage("upos")
+        (tags,) = tagger.predict_marginals(tagged_corpus([words]))
+        changed = _retag(pipeline, words, tags, forbidden)
+        rows = [(w.form, likeliest(p.items())) for w, p in zip(words, tags, strict=True)]
+        shares = [p.get(w.upos) for w, p in zip(words, tags, strict=True)]
+        note = calibration_note(tagger)
+        (decisions,) = tagger.explain(tagged_corpus([words]))
         # A tag that was forced has no reasons.
         why += reasons(
             [d for d in decisions if d["label"] == words[d["position"]].upos], forms, "tag"
@@ -40,7 +47,7 @@ def sentence_of(
             rows.append((f"{word}: head", row[1]))
         why += reading.why
     else:
-        reading = _tags_alone(forms, [w.upos for w in words])
+        reading = _tags_alone(forms, [w.upos for w in words], shares, note)
     tagged = [(i, w.upos) for i, w in enumerate(words)]
     of_trees, told = reading.parts, reading.told
     marks = reading.marks or of_trees
@@ -54,23 +61,20 @@ def sentence_of(
 
 
 def _retag(
-    pipeline: Any, words: list[Any], forbidden: list[Part]
-) -> tuple[bool, list[tuple[str, list[tuple[str, float]]]]]:
-    """Give words the likeliest tag that is not forbidden; return the likeliest ones of each."""
-    (probabilities,) = pipeline.stage("upos").predict_marginals(tagged_corpus([words]))
-    changed, rows = False, []
-    for t, word in enumerate(words):
-        ranked = sorted(probabilities[t].items(), key=lambda x: -x[1])
-        rows.append((word.form, likeliest(ranked)))
+    pipeline: Any, words: list[Any], probabilities: list[dict[str, float]], forbidden: list[Part]
+) -> bool:
+    """Give words the likeliest tag that is not forbidden; tell whether one was changed."""
+    changed = False
+    for t, (word, p) in enumerate(zip(words, probabilities, strict=True)):
         banned = {part[1] for part in forbidden if part[0] == t and isinstance(part[1], str)}
         if word.upos in banned:
             changed = True
-            left = [tag for tag, _ in ranked if tag not in banned]
+            left = sorted(p.keys() - banned, key=lambda tag: (-p[tag], tag))
             found = [c for tag in left for c in pipeline.model_.combinations if c[0] == tag]
             if not found:
                 raise Refused(f"no tag is left for {word.form!r}: allow some again")
             word.upos, word.xpos, word.feats = found[0]
-    return changed, rows
+    return changed
 
 
 def _trees(parser: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
@@ -88,9 +92,11 @@ def _trees(parser: Any, words: list[Any], forbidden: list[Part], own: list[Any])
     return reading
 
 
-def _tags_alone(forms: list[str], tags: list[str]) -> Reading:
+def _tags_alone(
+    forms: list[str], tags: list[str], shares: list[float | None], note: str
+) -> Reading:
     return Reading(
         forms, [(math.nan, tags)], lambda _: [], list,
-        lambda y: {"tags": list(y), "tag_probabilities": [None] * len(y)},
-        lambda part: f"{forms[part[0]]} is {part[1]}", note=NOT_CALIBRATED, ranks=False,
+        lambda y: {"tags": list(y), "tag_probabilities": shares},
+        lambda part: f"{forms[part[0]]} is {part[1]}", note=note, ranks=False,
     )  # fmt: skip

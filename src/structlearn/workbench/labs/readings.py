@@ -15,17 +15,12 @@ __all__ = ["Part", "Reading", "constituents_of", "dependencies_of", "ranked_outp
 Part = tuple[Any, ...]
 #: Outputs that are ranked.
 MOST_RANKS = 50
-NOT_CALIBRATED = "Probabilities are not calibrated: no held-out sentences have set their scale."
 
 
 def calibration_note(model: Any) -> str:
     """Return what a page says of probabilities that cannot be trusted; nothing if they can."""
-    if model.calibrated_:
-        return ""
-    if model.calibration_ is None:
-        return NOT_CALIBRATED
-    error, parts = model.calibration_.error, model.calibration_.n_parts
-    return f"Probabilities are not calibrated: off by {error:.3f} on {parts:,} held-out parts."
+    why = model._doubt()
+    return f"Probabilities are not calibrated: {why}." if why else ""
 
 
 @dataclass
