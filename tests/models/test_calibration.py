@@ -138,6 +138,12 @@ def test_small_and_easy_dev_sets_do_not_make_sure(n, temperature):
     assert f"{easy.confidence(1.0):.4f}" != "1.0000"
 
 
+@pytest.mark.parametrize("curve", [None, (2.0, 0.5, 3.0)])
+def test_large_and_easy_dev_sets_do_not_make_sure(curve):
+    sure = Calibration(1.0, 10**7, 0.0, curve)
+    assert [f"{sure.confidence(p):.4f}" for p in (0.0, 1.0)] == ["0.0001", "0.9999"]
+
+
 @pytest.mark.parametrize("by_input", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 9, 50])
 def test_few_right_answers_do_not_make_a_model_calibrated(n, by_input):

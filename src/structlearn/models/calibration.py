@@ -9,7 +9,8 @@ more honest on parts that were not fitted to, the probability p goes through a m
 
 (beta calibration: M. Kull, T. M. Silva Filho & P. Flach 2017). No confidence is higher than n
 parts can show: after n right answers in a row the next one is right with probability
-(n + 1) / (n + 2); nor is it lower than one minus that.
+(n + 1) / (n + 2); nor is it lower than one minus that. It never exceeds 0.9999, so that nothing is
+written as 1.0000.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _LOW, _HIGH, _STEPS = -10.0, 12.0, 17
 _EDGE = 1e-7
 #: Groups of parts of about the same probability that a map is fitted to, and Newton's steps.
 _GROUPS, _NEWTON = 200, 30
+#: The highest confidence; files are written with four digits.
+_MOST = 0.9999
 
 
 class Calibration:
@@ -165,8 +168,8 @@ def calibrated_on(
 
 
 def _highest(n: int) -> float:
-    """Return the probability that a part is right after n right ones in a row."""
-    return (n + 1) / (n + 2)
+    """Return the probability that a part is right after n right ones in a row; never 1.0000."""
+    return min((n + 1) / (n + 2), _MOST)
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:
