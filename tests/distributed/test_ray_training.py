@@ -228,6 +228,36 @@ def test_weights_go_out_once_and_sums_come_back(cluster: Any) -> None:
         assert crew.bytes_back == 2 * w.nbytes  # a sum from each worker
 
 
+def test_large_sums_are_added_up_by_workers(cluster: Any, monkeypatch: Any) -> None:
+    """One sum comes back, with the bits of one process, and after sums were lost too."""
+    from structlearn.distributed import ray_crew
+    from structlearn.distributed.crew import Crew
+    from structlearn.distributed.shards import list_shards
+
+    monkeypatch.setattr(ray_crew, "_MANY_MACHINES", 1)  # weights go out in rounds
+    w = np.random.default_rng(0).normal(size=1 << 18)
+    expected = Crew(list_shards(list(range(11)), 11)).files().sum(scaled, w)
+    added_up = ray_crew._Call._added_up
+    lost: list[int] = []
+
+    def lose(call: Any) -> Any:
+        if call.crew.lost == 0:
+            lost.append(min(call.crew._actors))
+            ray_crew.ray.kill(call.crew._actors[lost[0]])
+        return added_up(call)
+
+    with ray_crew.RayCrew(list_shards(list(range(11)), 11), 4, verbose=False) as crew:
+        assert np.array_equal(crew.files().sum(scaled, w), expected)
+        assert len({*crew.owner.values()}) == 4
+        assert crew.bytes_back == w.nbytes
+        monkeypatch.setattr(ray_crew._Call, "_added_up", lose)
+        assert np.array_equal(crew.files().sum(scaled, w), expected)
+        assert lost
+        assert crew.lost == 1
+        monkeypatch.setattr(ray_crew, "_is_large", lambda found: True)
+        assert crew.files().sum(named, w) == [str(k) for k in range(11)]
+
+
 class Loaded:
     """Leaves a mark where it is unpickled."""
 
@@ -267,3 +297,13 @@ def examples_of(shard: Any, number: int) -> Any:
 def weighted(shard: Any, number: int, w: Any) -> Any:
     """Return the weights times the number of examples."""
     return len(shard.examples()) * w
+
+
+def scaled(shard: Any, number: int, w: Any) -> Any:
+    """Return numbers whose sums have to be rounded."""
+    return (number + 1) / 3.0 * w
+
+
+def named(shard: Any, number: int, w: Any) -> list[str]:
+    """Return a list, which sums join."""
+    return [str(number)]
