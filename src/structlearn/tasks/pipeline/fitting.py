@@ -201,7 +201,7 @@ class PipelineFitting:
 def _read(source: Any, with_trees: bool) -> Corpus:
     corpus = not_empty(read_treebank(source))
     if with_trees:  # bad ones are refused before any stage takes its time
-        gold_trees(corpus)
+        check_trees(corpus)
     return corpus
 
 
