@@ -23,6 +23,18 @@ def one_thread() -> None:
         os.environ[f"{pool}_NUM_THREADS"] = "1"
 
 
+def compile_library() -> None:
+    """Compile the library's modules, as pip does with what it installs.
+
+    Where Python may not write bytecode (PYTHONDONTWRITEBYTECODE) every process would compile them.
+    """
+    import compileall
+
+    import structlearn
+
+    compileall.compile_dir(Path(structlearn.__file__).parent, quiet=1)
+
+
 def affinity() -> list[int]:
     """Return the cores that this process may use; empty where the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

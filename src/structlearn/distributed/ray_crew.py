@@ -60,8 +60,9 @@ class WorkersLostError(RuntimeError):
 
 @ray.remote(max_restarts=0, max_task_retries=0)
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, large: int) -> None:
         self._holder = Holder(ray.get)
+        self._large = large
 
     def ready(self) -> tuple[int, str]:
         return os.getpid(), ray.get_runtime_context().get_node_id()
@@ -77,7 +78,7 @@ class _Worker:
                 pickle.loads(pickle.dumps(found.error))
             except Exception:
                 found.error = RuntimeError(f"{type(found.error).__name__}: {found.error}")
-        elif job.summed and _is_large(found):
+        elif job.summed and _is_large(found, self._large):
             return _KEPT, found
         return found, None
 
@@ -96,13 +97,13 @@ class _Worker:
 _KEPT = "kept"
 
 
-def _is_large(found: Any) -> bool:
-    """Tell whether a sum is large, as counts of a vocabulary may be too."""
+def _is_large(found: Any, large: int) -> bool:
+    """Tell whether a sum has so many bytes, as counts of a vocabulary may have too."""
     if isinstance(found, dict):
         found = tuple(found.values())
     parts = found if isinstance(found, tuple) else (found,)
     known = (int, float, str, dict, tuple, np.ndarray, np.generic, type(None))
-    return n_bytes(found) >= LARGE or not all(isinstance(part, known) for part in parts)
+    return n_bytes(found) >= large or not all(isinstance(part, known) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,7 @@ class RayCrew(Crew):
     def _hire(self) -> None:
         if self._started >= _MOST_STARTS * self.wanted:
             return
-        actor = _Worker.options(**self._options).remote()  # type: ignore[attr-defined]
+        actor = _Worker.options(**self._options).remote(LARGE)  # type: ignore[attr-defined]
         self._hired[actor.ready.remote()] = (self._started, actor)
         self._started += 1
 

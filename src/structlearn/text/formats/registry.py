@@ -10,9 +10,9 @@ from .lines import Columns, Conllu, Text
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-__all__ = ["FORMATS", "FormatNames", "GROUP", "find_installed", "register", "token_formats"]
+__all__ = ["FORMATS", "GROUP", "FormatNames", "find_installed", "register", "token_formats"]
 
 #: A file is tried for each from the last one to the first: whatever is no other format is a column
 #: file, and those that were registered come before ours.
@@ -80,7 +80,7 @@ class FormatNames:
         Gives the names of those that are known.
     """
 
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+    def __init__(self, names: Callable[[], Collection[str]]) -> None:
         self._names = names
 
     def __contains__(self, name: object) -> bool:
