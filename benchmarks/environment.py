@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PACKAGES", "affinity", "describe", "one_thread", "pin"]
+__all__ = ["PACKAGES", "affinity", "compile_library", "describe", "one_thread", "pin"]
 
 #: Packages whose versions a result names, where they are installed.
 PACKAGES = ("structlearn", "numpy", "scipy", "scikit-learn", "hmmlearn", "python-crfsuite")
