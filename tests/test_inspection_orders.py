@@ -159,7 +159,7 @@ def test_scores_of_estimators_are_sums_of_what_is_shown(name):
         model.fit(X, TAGS)
     features = {}
     for row in model.top_features(n=100_000):
-        features[row["label"], row["feature"].removeprefix("word=")] = row["weight"]
+        features[row["label"], row["feature"].removeprefix("word:")] = row["weight"]
     pairs = {(row["before"], row["after"]): row["weight"] for row in model.transitions()}
     labels = set(model.classes_.tolist())
     n_pairs = sum(a in labels and b in labels for a, b in pairs)

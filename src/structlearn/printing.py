@@ -99,9 +99,9 @@ class Results:
             raise UnreadError from None
 
 
-def put(text: str) -> None:
+def put(text: str, end: str = "\n") -> None:
     """Print a text of lines."""
-    _print(visible(text, lines=True))
+    _print(visible(text, lines=True), end)
 
 
 def put_json(value: Any) -> None:
@@ -111,9 +111,9 @@ def put_json(value: Any) -> None:
     _print(json.dumps(value).replace("\x7f", "\\u007f"))
 
 
-def _print(text: str) -> None:
+def _print(text: str, end: str = "\n") -> None:
     try:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{text}{end}")
         sys.stdout.flush()
     except BrokenPipeError:
         raise UnreadError from None

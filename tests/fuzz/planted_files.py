@@ -153,8 +153,7 @@ FILES = (
     Bug("named columns in another order", "structlearn.text.sources:read_bytes",
         after(bytes.lower), 10),
     Bug("columns of CoNLL-U that are not read",
-        "structlearn.tasks.dependencies.parser:DependencyParser._treebank",
-        lambda right: lambda self, X, *args, **options: right(
-            self, X.subset([i for i, s in enumerate(X) if s[0][9] == "_" or i]), *args, **options),
+        "structlearn.tasks.dependencies.parser:_read_part",
+        after(lambda bank: bank.subset([i for i, s in enumerate(bank) if s[0][9] == "_" or i])),
         3, ("parser, order 1",)),
 )  # fmt: skip

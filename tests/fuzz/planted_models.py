@@ -38,13 +38,13 @@ def _confident(right):
 MODELS = (
     Bug("one by one = batch", "structlearn.estimators.array_model:ArrayModel._ask",
         _of_several(_next), 20, CRF),
-    Bug("empty inputs put in", "structlearn.tasks.base:with_empty",
-        lambda right: lambda source, answer, empty: answer([x for x in source if len(x)]),
-        20, CONVEX),
+    Bug("empty inputs put in", "structlearn.tasks.base:without_empty",
+        lambda right: lambda X: ([x for x in X if len(x)], []), 20, CONVEX),
     Bug("one thread = several", TAGGER + "predict",
         lambda right: lambda self, *a, **o: right(self, *a, **o)[:: 1 if self.n_threads == 1
                                                                 else -1], 40, CONVEX),
-    Bug("marginals: sums", TAGGER + "_named_parts", after(_doubtful), 5, CONVEX),
+    Bug("marginals: sums", TAGGER + "predict_marginals",
+        after(lambda rows: list(map(_doubtful, rows))), 5, CONVEX),
     Bug("k-best: order", MODEL + "predict_kbest", after(lambda found: [r[::-1] for r in found]),
         20, CONVEX),
     Bug("k-best: probabilities", MODEL + "_at",

@@ -47,6 +47,11 @@ def dictionaries(n=12):
     return made, y
 
 
+def many_labels():
+    """One feature is seen with four of six labels: its row of weights is stored full."""
+    return [[["a"], ["a"], ["b"]], [["a"], ["a"], ["c"]]], [list("NVD"), list("PAR")]
+
+
 def words(n=20):
     X, y = sentences(n)
     return [[token[1] for token in s] for s in X], y
@@ -185,6 +190,7 @@ CASES = {
     "few names": (CRF(min_count=3), sentences),
     "all states": (CRF(all_possible_states=True), sentences),
     "observed pairs": (StructuredSVM(all_possible_transitions=False, random_state=0), sentences),
+    "full rows": (CRF(), many_labels),
     "single strings": (CRF(), words),
     "dictionaries": (StructuredPerceptron(**ONLINE), dictionaries),
     "two blocks": (StructuredPerceptron(**ONLINE), both_blocks),

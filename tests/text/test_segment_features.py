@@ -171,7 +171,8 @@ def test_rows_have_the_features_of_gold_segments(sentences, width, data):
     assert set(keys.tolist()) == gold
     assert vocabulary.size == len(gold)
     kept = np.arange(len(gold), dtype=np.uint32)
-    text, ends = vocabulary.names(extractor, False, kept, 0, len(corpus))
+    named, text, ends = vocabulary.names(extractor, False, kept, 0, len(corpus))
+    assert np.frombuffer(named, np.uint64).tolist() == sorted(gold)
     cut = [0, *np.frombuffer(ends, np.uint32).tolist()]
     told = [bytes(text)[a:b].decode() for a, b in itertools.pairwise(cut)]
     assert told == [names[key] for key in sorted(gold)]

@@ -42,8 +42,8 @@ nb::tuple joined(const NameTable& table) {
 NameTable read_joined(nb::handle text, nb::handle ends) {
   const Bytes letters(text), numbers(ends);
   const std::string_view whole = letters.text();
-  const nb::object decoded = nb::steal(PyUnicode_DecodeUTF8(
-      whole.data(), static_cast<Py_ssize_t>(whole.size()), "surrogatepass"));
+  const nb::object decoded = nb::steal(
+      PyUnicode_DecodeUTF8(whole.data(), static_cast<Py_ssize_t>(whole.size()), "surrogatepass"));
   if (!decoded.is_valid()) throw nb::python_error();
   const auto inside = [&](std::size_t at) {  // of a character
     return at < whole.size() && (static_cast<unsigned char>(whole[at]) & 0xC0) == 0x80;

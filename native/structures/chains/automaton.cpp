@@ -83,10 +83,9 @@ void follow(const Automaton& a, const Automaton& b, std::size_t position,
   const std::int32_t* first = a.rows(position) + from.first * K;
   const std::int32_t* second = b.rows(position) + from.second * K;
   for (std::size_t k = 0; k < K; ++k) {
-    out[k] = first[k] < 0 || second[k] < 0
-                 ? -1
-                 : pairs.number(static_cast<std::size_t>(first[k]),
-                                static_cast<std::size_t>(second[k]));
+    out[k] = first[k] < 0 || second[k] < 0 ? -1
+                                           : pairs.number(static_cast<std::size_t>(first[k]),
+                                                          static_cast<std::size_t>(second[k]));
   }
 }
 

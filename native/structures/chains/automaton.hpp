@@ -13,7 +13,7 @@ namespace structlearn {
 // each segment is one symbol, read where it starts.
 struct Automaton {
   std::size_t states = 1, symbols = 0;
-  std::size_t positions = 0;       // 0: the same at every position
+  std::size_t positions = 0;  // 0: the same at every position
   std::size_t start = 0;
   std::vector<std::int32_t> next;  // [max(positions, 1)][states][symbols]; -1: no way on
   std::vector<std::uint8_t> accepting;
@@ -35,9 +35,9 @@ Automaton complement(const Automaton&);
 
 // How large a product may become.
 struct ProductLimits {
-  std::size_t states = 0;   // more than so many: no product
-  std::size_t length = 0;   // of the sequences it is for
-  bool segments = false;    // positions may be skipped
+  std::size_t states = 0;  // more than so many: no product
+  std::size_t length = 0;  // of the sequences it is for
+  bool segments = false;   // positions may be skipped
 };
 
 // What accepts the sequences that both accept, without states that no accepted sequence visits; the

@@ -43,12 +43,9 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(const Layout& layout,
 }
 
 // The certificate, and the members of the product that it is of.
-ConstrainedSequence::Certificate ConstrainedSequence::sum(const Example& example,
-                                                          const Layout& layout,
-                                                          const Scores& scores, double eps,
-                                                          const Marginals& out,
-                                                          std::vector<std::uint32_t>& members,
-                                                          Workspace& ws) const {
+ConstrainedSequence::Certificate ConstrainedSequence::sum(
+    const Example& example, const Layout& layout, const Scores& scores, double eps,
+    const Marginals& out, std::vector<std::uint32_t>& members, Workspace& ws) const {
   members = example.every();
   if (const auto product = example.product({members})) {
     return {sum_over(*product, layout, scores, eps, out, ws), product->states(), members.size()};
@@ -75,8 +72,8 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(const Example& example
     proof.value = members.empty() ? free_->infer(layout, scores, eps, found, ws)
                                   : sum_over(*product, layout, scores, eps, found, ws);
     std::vector<std::uint32_t> worst;
-    proof.bound = rejected(example, layout, scores, eps, found, members, proof.value, among_all, worst,
-                           ws);
+    proof.bound =
+        rejected(example, layout, scores, eps, found, members, proof.value, among_all, worst, ws);
     if (proof.bound <= settings_.tolerance) return proof;
     members.insert(members.end(), worst.begin(), worst.end());
     std::sort(members.begin(), members.end());
@@ -87,8 +84,7 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(const Example& example
 }
 
 void ConstrainedSequence::incapable(const Example& example,
-                                    const std::vector<std::uint32_t>& members,
-                                    double bound) const {
+                                    const std::vector<std::uint32_t>& members, double bound) const {
   char share[32];
   std::snprintf(share, sizeof share, "%.1e", bound);
   throw Incapable("sums over the outputs that these constraints allow need a product of " +

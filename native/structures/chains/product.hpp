@@ -73,9 +73,7 @@ class Product {
   std::int32_t slot(std::size_t s, std::size_t k) const { return slot_[s * labels() + k]; }
 
  private:
-  std::size_t table(std::size_t position) const {
-    return automaton_.positions == 0 ? 0 : position;
-  }
+  std::size_t table(std::size_t position) const { return automaton_.positions == 0 ? 0 : position; }
   void find_reach(bool segments);
   void lay_out_rows();
   void group_steps();
@@ -83,7 +81,7 @@ class Product {
 
   Automaton automaton_;
   std::vector<std::uint32_t> depth_, height_;  // fewest labels from the start, and to acceptance
-  std::vector<std::uint8_t> reach_;            // where the automaton varies: [positions + 1][states]
+  std::vector<std::uint8_t> reach_;  // where the automaton varies: [positions + 1][states]
   std::vector<std::uint32_t> step_ptr_;
   std::vector<Step> steps_;
   std::vector<LabelSet> sets_;

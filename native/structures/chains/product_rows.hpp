@@ -23,9 +23,7 @@ class ProductRows {
   // Numbers of all rows together.
   std::size_t stride() const { return stride_; }
   bool possible(std::size_t j, std::size_t s) const { return p_.possible(j, v_.L, s); }
-  bool accepted(std::size_t s) const {
-    return p_.automaton().accepting[s] && possible(v_.L, s);
-  }
+  bool accepted(std::size_t s) const { return p_.automaton().accepting[s] && possible(v_.L, s); }
 
   std::size_t first(std::size_t s) const { return plain_ ? p_.row(s) : s * v_.windows; }
   std::size_t width(std::size_t s) const { return plain_ ? p_.width(s) : v_.windows; }

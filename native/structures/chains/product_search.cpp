@@ -128,7 +128,8 @@ class BestChart {
         if (d > 1 && !rows_.possible(j - d + 1, s)) break;
         const double *from = arrived(j - d), *score = v_.row(j - d, d);
         if (d == 1) {
-          rows_.for_row(j - 1, s, [&](std::size_t n, std::size_t w) { out[n] = from[n] + score[w]; });
+          rows_.for_row(j - 1, s,
+                        [&](std::size_t n, std::size_t w) { out[n] = from[n] + score[w]; });
         } else {
           rows_.for_row(j - 1, s, [&](std::size_t n, std::size_t w) {
             const double x = from[n] + score[w];
@@ -177,8 +178,7 @@ struct AcceptedForest {
     const std::size_t i = place - (v.L + 1);
     if (i == 0) return 1;
     const std::size_t window = chart.rows().window(slot);
-    const std::size_t states =
-        p.before(i, chart.rows().state(slot), window % v.K).size();
+    const std::size_t states = p.before(i, chart.rows().state(slot), window % v.K).size();
     return static_cast<std::uint32_t>(v.grows(i) ? states : states * v.K);
   }
   double way(std::uint64_t at, std::uint32_t e, std::vector<std::uint64_t>& tails) const {

@@ -55,10 +55,10 @@ ProductSums::ProductSums(const SequenceView& v, const Product& p, double eps, Wo
 
 ProductSums::Table ProductSums::table(std::size_t i) {
   if (v_.order == 0) return {};
-  const auto [E, shift] = v_.stride == 0
-                              ? shared_exponentials(v_.transition, v_.table_size(), eps_, ws_)
-                              : exponentials(v_.table(i), v_.table_size(), eps_,
-                                             ws_.real(kTable, v_.table_size()));
+  const auto [E, shift] =
+      v_.stride == 0
+          ? shared_exponentials(v_.transition, v_.table_size(), eps_, ws_)
+          : exponentials(v_.table(i), v_.table_size(), eps_, ws_.real(kTable, v_.table_size()));
   return {E, shift};
 }
 

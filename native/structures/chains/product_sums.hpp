@@ -92,8 +92,8 @@ class ProductSums {
   Workspace& ws_;
   // What arrives at i, and what has ended before j: top + eps log mass, with mass 1 on chains.
   double *arrived_, *top_, *mass_;
-  // What comes before i: exp(ended / eps), by row, less the row's `most`. What arrives at i: the sum
-  // of these less the row's `peak`, or 0 where that was too small to be used.
+  // What comes before i: exp(ended / eps), by row, less the row's `most`. What arrives at i: the
+  // sum of these less the row's `peak`, or 0 where that was too small to be used.
   double *weight_, *total_, *most_, *peak_;
   double *step_, *back_;
   std::vector<double>& terms_;

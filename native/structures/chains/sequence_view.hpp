@@ -12,14 +12,14 @@ namespace structlearn {
 
 struct SequenceView {
   std::size_t L, K;
-  std::size_t D = 1;        // the longest segment
-  std::size_t order = 0;    // of the transitions; 0: there are none
-  std::size_t windows;      // of labels that a state remembers, K if it is only the last
-  std::size_t stay = 1;     // the windows that stay when the oldest label leaves
-  const double* scores;     // of windows, by segment
+  std::size_t D = 1;      // the longest segment
+  std::size_t order = 0;  // of the transitions; 0: there are none
+  std::size_t windows;    // of labels that a state remembers, K if it is only the last
+  std::size_t stay = 1;   // the windows that stay when the oldest label leaves
+  const double* scores;   // of windows, by segment
   const double *start = nullptr, *end = nullptr;
   const double* transition = nullptr;
-  std::size_t stride = 0;   // of the transitions from a position to the next; 0: shared
+  std::size_t stride = 0;  // of the transitions from a position to the next; 0: shared
 
   // The scores of a chain's windows are added up in the workspace.
   SequenceView(const ChainView& v, Workspace& ws)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from ..printing import put
 from .metrics import flat_accuracy_score
 from .model_dump import ParsedDump
 from .tagger import Tagger
@@ -355,16 +356,16 @@ class LinePerIterationTrainer(Trainer):
             ]
         if "feature_norm" in info:
             words.append(f"feature_norm={info['feature_norm']:<8.2f}")
-        print("  ".join(words).rstrip())
+        put("  ".join(words).rstrip())
 
     def on_optimization_end(self, log: str) -> None:
         """Print the scores of the last iteration by label."""
         scores = (self.logparser.last_iteration or {}).get("scores")
         if scores:
             width = max(len("Label"), *map(len, scores))
-            print(f"{'Label':<{width}}  Precision  Recall     F1  Support")
+            put(f"{'Label':<{width}}  Precision  Recall     F1  Support")
             for label, one in sorted(scores.items()):
                 numbers = [0.0 if x is None else x for x in (one.precision, one.recall, one.f1)]
                 shown = "{:>9.3f}  {:>6.3f}  {:>5.3f}".format(*numbers)
-                print(f"{label:<{width}}  {shown}  {one.ref:>7}")
+                put(f"{label:<{width}}  {shown}  {one.ref:>7}")
         super().on_optimization_end(log)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterable
 
 from ..io.crfsuite import parse_crfsuite
+from ..printing import put
 from .items import ItemSequence, decoded_items, readable
 from .model_dump import ParsedDump, dumped, parsed
 
@@ -145,7 +145,7 @@ class Tagger:
         """Write what is in the model as text; by default to standard output."""
         lines = dumped(self.info())
         if filename is None:
-            sys.stdout.writelines(lines)
+            put("".join(lines), end="")
             return
         with open(filename, "w", encoding="utf-8") as file:
             file.writelines(lines)

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from ..printing import put
 from ..text.files import replaced
 from .log_parser import TrainLogParser
 from .parameters import ALGORITHMS, checked_value, full_name
@@ -165,7 +166,7 @@ class BaseTrainer:
     def message(self, message: str) -> None:
         """Take a line of the log of training; override it to read the log."""
         if self.verbose:
-            print(message, end="")
+            put(message, end="")
 
     def _before_train(self) -> None:
         pass
@@ -282,32 +283,32 @@ class Trainer(BaseTrainer):
 
     def on_start(self, log: str) -> None:
         """Print the beginning of the log."""
-        print(log, end="")
+        put(log, end="")
 
     def on_featgen_progress(self, log: str, percent: int) -> None:
         """Print how many of the features are made."""
-        print(log, end="")
+        put(log, end="")
 
     def on_featgen_end(self, log: str) -> None:
         """Print how many features there are."""
-        print(log, end="")
+        put(log, end="")
 
     def on_prepared(self, log: str) -> None:
         """Print the algorithm's parameters."""
-        print(log, end="")
+        put(log, end="")
 
     def on_prepare_error(self, log: str) -> None:
         """Print why there is nothing to be learned."""
-        print(log, end="")
+        put(log, end="")
 
     def on_iteration(self, log: str, info: dict[str, Any]) -> None:
         """Print what an iteration was like."""
-        print(log, end="")
+        put(log, end="")
 
     def on_optimization_end(self, log: str) -> None:
         """Print how the iterations ended."""
-        print(log, end="")
+        put(log, end="")
 
     def on_end(self, log: str) -> None:
         """Print how the model was stored."""
-        print(log, end="")
+        put(log, end="")

@@ -40,9 +40,7 @@ struct PySegmentModel final : PyLabelModel {
   std::unique_ptr<LabelReader> reader(const Corpus& corpus) const override {
     return std::make_unique<SegmentReader>(*model, corpus);
   }
-  std::size_t steps() const override {
-    return model->steps();
-  }
+  std::size_t steps() const override { return model->steps(); }
 
   // For each of some segments (begin, end, label) of a sentence, the features that have a weight
   // for its label, by name.

@@ -48,8 +48,8 @@ inline bool accepted(const Automaton& a, const Output& y) {
   for (std::size_t t = 0; t < y.size(); ++t) {
     if (y[t] < 0) continue;
     const std::size_t table = a.positions == 0 ? 0 : t;
-    const std::int32_t to = a.next.at((table * a.states + s) * a.symbols +
-                                      static_cast<std::size_t>(y[t]));
+    const std::int32_t to =
+        a.next.at((table * a.states + s) * a.symbols + static_cast<std::size_t>(y[t]));
     if (to < 0) return false;
     s = static_cast<std::size_t>(to);
   }

@@ -49,6 +49,12 @@ class SegmentTagger(LabelTagger):
         Leave weights of at most this absolute value out of the model.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
+    constraints : list of Constraint, or str, optional
+        Hard constraints on the labels as they are written (:mod:`structlearn.constraints`), in
+        training and in prediction: ``"contiguous()"``. They are stored with the model.
+    illegal : {"error", "drop"}, default="error"
+        What to do with training sentences whose labels break a constraint: refuse them by file and
+        line, or leave them out.
     {learning}
 
     Attributes

@@ -248,7 +248,18 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         labels: list[str] | None = None if model.constraints else model.calls.predict(x)
         return labels
 
-    def _labeller(self, lone: str, nbest: int, constraints: Any = None, **columns: bool) -> Any:
+    def _labeller(
+        self,
+        lone: str,
+        nbest: int,
+        constraints: Any = None,
+        *,
+        confidence: bool = False,
+        marginals: bool = False,
+        known: bool = False,
+        append: bool = False,
+        scores: bool = False,
+    ) -> Any:
         """Return what labels files of the model's format natively.
 
         ``lone``: what separates labels from words that stand alone on their lines.
@@ -260,16 +271,16 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             model.targets,
             model.n_columns,
             nbest,
-            columns["confidence"],
-            columns["marginals"],
-            columns["known"],
+            confidence,
+            marginals,
+            known,
             temperature_of(model.temperature),
             model.certainty_curve,
             model.unknown,
             lone,
             model.under(constraints),
-            columns["append"],
-            columns["scores"],
+            append,
+            scores,
         )
 
     def _labels_in_files(self) -> list[str]:

@@ -359,7 +359,8 @@ class TaggerModel(LabelModel):
             if f"{table}.names" not in tensors:
                 continue
             parts = {f"{table}.names": "U8", f"{table}.names_end": "U32"}
-            text, end = checked_arrays(tensors, parts).values()
+            text, ends = checked_arrays(tensors, parts).values()
+            end = memoryview(ends).cast("B")
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
             if table in weighted and len(memoryview(weighted[table]).cast("B")) != len(end):

@@ -70,6 +70,12 @@ class Tagger(TokenLabels, LabelTagger):
         Keep the names of the features in the model, for ``inspect``.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
+    constraints : list of Constraint, or str, optional
+        Hard constraints on the labels as they are written (:mod:`structlearn.constraints`), in
+        training and in prediction: ``"contiguous()"``. They are stored with the model.
+    illegal : {"error", "drop"}, default="error"
+        What to do with training sentences whose labels break a constraint: refuse them by file and
+        line, or leave them out.
     {learning}
 
     Attributes
