@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PACKAGES", "affinity", "describe", "one_thread", "pin"]
+__all__ = ["PACKAGES", "affinity", "compile_library", "describe", "one_thread", "pin"]
 
 #: Packages whose versions a result names, where they are installed.
 PACKAGES = ("structlearn", "numpy", "scipy", "scikit-learn", "hmmlearn", "python-crfsuite")
@@ -21,6 +21,18 @@ def one_thread() -> None:
     """Keep libraries from starting threads of their own; too late once NumPy is imported."""
     for pool in _POOLS:
         os.environ[f"{pool}_NUM_THREADS"] = "1"
+
+
+def compile_library() -> None:
+    """Compile the library's modules, as pip does with what it installs.
+
+    Where Python may not write bytecode (PYTHONDONTWRITEBYTECODE) every process would compile them.
+    """
+    import compileall
+
+    import structlearn
+
+    compileall.compile_dir(Path(structlearn.__file__).parent, quiet=1)
 
 
 def affinity() -> list[int]:

@@ -42,6 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     context = Context(options.quick, options.repeats, tuple(cores))
     machine = environment.describe(cores)
+    environment.compile_library()
     common: dict[str, Any] = {
         "machine": machine,
         "pinned": pinned,

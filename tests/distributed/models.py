@@ -90,6 +90,14 @@ RUNS = {
 _SMALL = {"n_models": 1, "max_iter": 2}
 #: More of them, which are asked for their bits alone.
 MORE = {
+    **{
+        f"tagger {learner}": (
+            lambda learner=learner: Tagger("pos", learner=learner, **_SMALL),
+            write_columns,
+            1500,
+        )
+        for learner in ("passive-aggressive", "arow", "adagrad")
+    },
     "hmm": (lambda: Tagger(learner="hmm"), write_columns, 1500),
     "candidates": (lambda: Tagger("pos", candidates=3, **_SMALL), write_columns, 1500),
     "pcfg": (lambda: ConstituencyParser("pcfg", gold_tags=True), write_trees, 3000),

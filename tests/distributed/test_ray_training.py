@@ -5,6 +5,7 @@ Run by ``make test-ray``.
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -17,7 +18,9 @@ import numpy as np
 import pytest
 
 import structlearn
+from structlearn import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.distributed import fit, training
+from structlearn.estimators import AROW, AdaGrad, PassiveAggressive
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
 
@@ -101,6 +104,62 @@ def test_a_worker_is_killed(
     found = trained(name, tmp_path, cluster="auto", workers=2, callbacks=[kill])
     assert found == expected[name]
     assert crews[0].lost >= 1
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_a_worker_is_killed_while_it_counts(
+    name: str, cluster: Any, expected: Any, crews: list[Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    """All sums stay with the workers, large or not."""
+    from structlearn.distributed import ray_crew
+
+    run, jobs = ray_crew.RayCrew.run, itertools.count()
+
+    def killing(crew: Any, *given: Any) -> Any:
+        if next(jobs) == 2:
+            victim = crew.pids[min(crew._actors)]
+            os.kill(victim, signal.SIGSTOP)
+            threading.Timer(0.2, os.kill, (victim, signal.SIGKILL)).start()
+        return run(crew, *given)
+
+    monkeypatch.setattr(ray_crew.RayCrew, "run", killing)
+    monkeypatch.setattr(ray_crew, "LARGE", 0)
+    assert trained(name, tmp_path, cluster="auto", workers=2) == expected[name]
+    assert crews[0].lost >= 1
+
+
+ESTIMATORS = {
+    "crf": lambda: CRF(max_iter=5, tol=1e-9),
+    "crf l1": lambda: CRF(max_iter=5, tol=1e-9, l1=0.1),
+    "svm": lambda: StructuredSVM(max_iter=5, tol=1e-9),
+    "perceptron": lambda: StructuredPerceptron(max_iter=3),
+    "passive-aggressive": lambda: PassiveAggressive(max_iter=3),
+    "arow": lambda: AROW(max_iter=3),
+    "adagrad": lambda: AdaGrad(max_iter=3),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators(name: str, cluster: Any, crews: list[Any]) -> None:
+    """The same bits for 1, 2 and 4 workers, and after one was killed."""
+    X = [[[f"word={w}", f"end={w[-2:]}"] for w in s.words] for s in SENTENCES]
+    y = [s.tags for s in SENTENCES]
+
+    def kill(record: dict[str, Any]) -> None:
+        if record["iteration"] == 1:
+            os.kill(crews[-1].pids[min(crews[-1]._actors)], signal.SIGKILL)
+
+    def weights(**more: Any) -> dict[str, bytes]:
+        model = ESTIMATORS[name]().set_params(callbacks=more.pop("callbacks", None))
+        fit(model, X, y, n_shards=7, **more)
+        return {block: w.tobytes() for block, w in model.coef_.items()}
+
+    expected = weights(cluster=None)
+    for workers in (1, 2, 4):
+        assert weights(cluster="auto", workers=workers) == expected
+    assert weights(cluster="auto", workers=2, callbacks=[kill]) == expected
+    assert crews[-1].lost == 1
 
 
 @pytest.mark.parametrize("name", REQUIRED)
@@ -228,6 +287,35 @@ def test_weights_go_out_once_and_sums_come_back(cluster: Any) -> None:
         assert crew.bytes_back == 2 * w.nbytes  # a sum from each worker
 
 
+def test_large_sums_are_added_up_by_workers(cluster: Any, monkeypatch: Any) -> None:
+    """One sum comes back, with the bits of one process, and after sums were lost too."""
+    from structlearn.distributed import ray_crew
+    from structlearn.distributed.crew import Crew
+    from structlearn.distributed.shards import list_shards
+
+    monkeypatch.setattr(ray_crew, "_MANY_MACHINES", 1)  # weights go out in rounds
+    w = np.random.default_rng(0).normal(size=1 << 18)
+    expected = Crew(list_shards(list(range(11)), 11)).files().sum(scaled, w)
+    added_up = ray_crew._Call._added_up
+    lost: list[int] = []
+
+    def lose(call: Any) -> Any:
+        if call.crew.lost == 0:
+            lost.append(min(call.crew._actors))
+            ray_crew.ray.kill(call.crew._actors[lost[0]])
+        return added_up(call)
+
+    with ray_crew.RayCrew(list_shards(list(range(11)), 11), 4, verbose=False) as crew:
+        assert np.array_equal(crew.files().sum(scaled, w), expected)
+        assert len({*crew.owner.values()}) == 4
+        assert crew.bytes_back == w.nbytes
+        monkeypatch.setattr(ray_crew._Call, "_added_up", lose)
+        assert np.array_equal(crew.files().sum(scaled, w), expected)
+        assert lost
+        assert crew.lost == 1
+        assert crew.files().sum(named, w) == [str(k) for k in range(11)]
+
+
 class Loaded:
     """Leaves a mark where it is unpickled."""
 
@@ -267,3 +355,13 @@ def examples_of(shard: Any, number: int) -> Any:
 def weighted(shard: Any, number: int, w: Any) -> Any:
     """Return the weights times the number of examples."""
     return len(shard.examples()) * w
+
+
+def scaled(shard: Any, number: int, w: Any) -> Any:
+    """Return numbers whose sums have to be rounded."""
+    return (number + 1) / 3.0 * w
+
+
+def named(shard: Any, number: int, w: Any) -> list[str]:
+    """Return a list, which sums join."""
+    return [str(number)]

@@ -1,5 +1,10 @@
 """Formats of other packages: registered, then guessed, read and labelled as ours are."""
 
+import inspect
+import os
+import subprocess
+import sys
+
 import pytest
 
 from structlearn.exceptions import FileError, LineError
@@ -70,3 +75,34 @@ def test_what_cannot_be_registered(registered):
         register(str)
     with pytest.raises(ValueError, match="needs a name"):
         register(type("Nameless", (Format,), {}))
+
+
+def test_formats_of_installed_packages(tmp_path):
+    """A package that is installed has a format; the command line knows it by name and by ending."""
+    package = tmp_path / "packages"
+    info = package / "slashes-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slashes\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[structlearn.formats]\nbroken = slashes:Missing\nslashes = slashes:Slashes\n"
+    )
+    source = inspect.getsource(Slashes).replace("LineError(n, ", "ValueError(")
+    (package / "slashes.py").write_text(f"from structlearn.text import Format\n\n\n{source}")
+    path, model = tmp_path / "a.pos", tmp_path / "m.model"
+    path.write_text("fish/N sleep/V\nfish/N\n" * 5)
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+
+    def run(*command):
+        command = [sys.executable, "-m", "structlearn", *map(str, command)]
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    for named in ((), ("--format", "slashes")):
+        made = run("train", "pos", path, "--model", model, "--n-models", 1, *named)
+        assert made.returncode == 0, made.stderr
+        assert "'broken' of the package 'slashes' cannot be used" in made.stderr
+    labelled = run("predict", model, path, "--format", "slashes", "--output", tmp_path / "out")
+    assert labelled.returncode == 0, labelled.stderr
+    assert (tmp_path / "out").read_text() == path.read_text()
+    refused = run("predict", model, path, "--format", "slash")
+    assert refused.returncode == 2
+    assert "there is no 'slash'; did you mean slashes?" in refused.stderr

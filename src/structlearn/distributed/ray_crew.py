@@ -3,6 +3,11 @@
 A worker is an actor. It holds what was made of its shards and is asked for one node of the tree
 over them at a time. Nothing it holds is needed to go on: whoever takes over a shard makes it again
 from the file, and finds the same.
+
+Large arguments and large sums do not all pass through the machine of the driver. Arguments go out
+in rounds, in each of which the machines that have them send them to as many others. Sums stay in
+the object store where they were computed, and workers add them up, pair by pair, as the tree over
+the shards says: one sum comes back, with the bits that the driver would have found.
 """
 
 from __future__ import annotations
@@ -16,10 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import ray
 
 from ..exceptions import FileError
-from ..fitting.tree_sums import Node, cover, halves, n_bytes
+from ..fitting.tree_sums import Node, add, cover, halves, n_bytes
 from ..meter import say
 from .crew import Crew, Failure, Holder, Job
 from .shards import ListShard
@@ -38,6 +44,10 @@ _LOOK = 0.5
 _MOST_DEATHS, _MOST_ERRORS = 3, 4
 #: Workers that may be started for each that was asked for.
 _MOST_STARTS = 10
+#: Bytes from which on arguments go out in rounds and sums stay with the workers.
+LARGE = 1 << 20
+#: Machines besides the driver's from which on rounds are fewer than messages one by one.
+_MANY_MACHINES = 3
 
 
 class ShardError(RuntimeError):
@@ -50,23 +60,50 @@ class WorkersLostError(RuntimeError):
 
 @ray.remote(max_restarts=0, max_task_retries=0)
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, large: int) -> None:
         self._holder = Holder(ray.get)
+        self._large = large
 
-    def ready(self) -> int:
-        return os.getpid()
+    def ready(self) -> tuple[int, str]:
+        return os.getpid(), ray.get_runtime_context().get_node_id()
 
-    def compute(self, shards: Sequence[Any], first: int, job: Job, args: tuple[Any, ...]) -> Any:
+    @ray.method(num_returns=2)
+    def compute(
+        self, shards: Sequence[Any], first: int, job: Job, args: tuple[Any, ...]
+    ) -> tuple[Any, Any]:
+        """Return what was found and None, or a sign of it and a large sum, which stays here."""
         found = self._holder.compute(shards, first, job, args)
         if isinstance(found, Failure):
             try:  # not every error can be sent
                 pickle.loads(pickle.dumps(found.error))
             except Exception:
                 found.error = RuntimeError(f"{type(found.error).__name__}: {found.error}")
-        return found
+        elif job.summed and _is_large(found, self._large):
+            return _KEPT, found
+        return found, None
+
+    def add(self, first: Any, second: Any) -> Any:
+        return add(first, second)
+
+    def fetch(self, stored: list[Any]) -> None:
+        """Bring what is stored to this machine."""
+        ray.get(stored)
 
     def keep(self, numbers: Sequence[int]) -> None:
         self._holder.keep(numbers)
+
+
+#: The sign of a sum that stays where it was computed.
+_KEPT = "kept"
+
+
+def _is_large(found: Any, large: int) -> bool:
+    """Tell whether a sum has so many bytes, as counts of a vocabulary may have too."""
+    if isinstance(found, dict):
+        found = tuple(found.values())
+    parts = found if isinstance(found, tuple) else (found,)
+    known = (int, float, str, dict, tuple, np.ndarray, np.generic, type(None))
+    return n_bytes(found) >= large or not all(isinstance(part, known) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -91,6 +128,15 @@ class _Asked:
     node: Node
     worker: int
     since: float
+    kept: Any
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A sum in the object store, and the worker that can get at it at once."""
+
+    ref: Any
+    worker: int
 
 
 class RayCrew(Crew):
@@ -124,8 +170,9 @@ class RayCrew(Crew):
         if memory is not None:
             self._options["memory"] = memory
         self._actors: dict[int, Any] = {}
-        #: The process of each worker.
+        #: The process of each worker, and the machine that it is on.
         self.pids: dict[int, int] = {}
+        self._machines: dict[int, str] = {}
         self._hired: dict[Any, tuple[int, Any]] = {}
         self._started = 0
         self._deaths: Counter[Node] = Counter()
@@ -164,7 +211,7 @@ class RayCrew(Crew):
     def _hire(self) -> None:
         if self._started >= _MOST_STARTS * self.wanted:
             return
-        actor = _Worker.options(**self._options).remote()  # type: ignore[attr-defined]
+        actor = _Worker.options(**self._options).remote(LARGE)  # type: ignore[attr-defined]
         self._hired[actor.ready.remote()] = (self._started, actor)
         self._started += 1
 
@@ -176,7 +223,7 @@ class RayCrew(Crew):
         for ref in come:
             number, actor = self._hired.pop(ref)
             try:
-                self.pids[number] = ray.get(ref)
+                self.pids[number], self._machines[number] = ray.get(ref)
                 self._actors[number] = actor
             except ray.exceptions.RayError:
                 self._hire()
@@ -244,7 +291,24 @@ class RayCrew(Crew):
         self._share_out()
         self.bytes_out, self.bytes_back = n_bytes(args), 0
         stored = ray.put(args)
+        if self.bytes_out >= LARGE:
+            self._spread(stored)
         return _Call(self, job, stored).run()
+
+    def _spread(self, stored: Any) -> None:
+        """Bring arguments to all machines, in rounds: those that have them send them on."""
+        first = {self._machines[number]: actor for number, actor in self._actors.items()}
+        first.pop(ray.get_runtime_context().get_node_id(), None)
+        actors = list(first.values())
+        if len(actors) < _MANY_MACHINES:
+            return
+        having = 1
+        while actors:
+            now, actors = actors[:having], actors[having:]
+            fetched = [actor.fetch.remote([stored]) for actor in now]
+            # Who is busy or dead is not waited for: jobs fetch what is missing.
+            ray.wait(fetched, num_returns=len(fetched), timeout=SLOW_SECONDS, fetch_local=False)
+            having += len(now)
 
 
 class _Call:
@@ -258,6 +322,39 @@ class _Call:
         self.begin = time.monotonic()
 
     def run(self) -> dict[Node, Any]:
+        for attempt in range(1, _MOST_DEATHS + 1):
+            self._find()
+            try:
+                return self._added_up()
+            except ray.exceptions.RayError:  # a machine is gone, with sums that it had
+                if attempt == _MOST_DEATHS:
+                    raise
+                self.found.clear()
+                self.crew._share_out()
+        raise AssertionError
+
+    def _added_up(self) -> dict[Node, Any]:
+        """Return what was found; of sums that workers have kept, the sum of all."""
+        if not any(isinstance(found, _Kept) for found in self.found.values()):
+            return self.found
+        self.crew._wait_for_one()
+        whole = (0, len(self.crew.shards))
+        found = ray.get(self._sum(whole).ref)
+        self.crew.bytes_back += n_bytes(found)
+        return {whole: found}
+
+    def _sum(self, node: Node) -> _Kept:
+        """Return the sum of a node, which workers add up where its left half is."""
+        if node in self.found:
+            found = self.found[node]
+            return found if isinstance(found, _Kept) else _Kept(found, -1)
+        left, right = map(self._sum, halves(node))
+        number = left.worker if left.worker in self.crew._actors else self._least_busy()
+        ref = self.crew._actors[number].add.remote(left.ref, right.ref)
+        return _Kept(ref, number)
+
+    def _find(self) -> None:
+        """Ask for all nodes; return when everything is known."""
         for node, number in self.crew.owner.items():
             self._ask(node, number)
         while self.asked:
@@ -268,13 +365,12 @@ class _Call:
                     self._take(ref)
             self.crew._greet(0.0)
             self._help_the_slow()
-        return self.found
 
     def _ask(self, node: Node, number: int) -> None:
         shards = self.crew.shards[node[0] : node[1]]
         actor = self.crew._actors[number]
-        ref = actor.compute.remote(list(shards), node[0], self.job, self.args)
-        self.asked[ref] = _Asked(node, number, time.monotonic())
+        ref, kept = actor.compute.remote(list(shards), node[0], self.job, self.args)
+        self.asked[ref] = _Asked(node, number, time.monotonic(), kept)
 
     def _known(self, node: Node) -> bool:
         """Tell whether a node, or all that it is made of, was found."""
@@ -297,6 +393,8 @@ class _Call:
         if isinstance(found, Failure):
             self._failed(asked, found)
             return
+        if isinstance(found, str) and found == _KEPT:
+            found = _Kept(asked.kept, asked.worker)
         self.found[asked.node] = found
         crew.bytes_back += n_bytes(found)
         self.spent.append(time.monotonic() - self.begin)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "as_conllu",
     "check_tags",
+    "check_trees",
     "gold_tree",
     "gold_trees",
     "label_words",
@@ -88,6 +89,14 @@ def _row(token: Any, i: int, number: int) -> tuple[str, ...]:
         )
     form, tag, head, label = (*map(str, cells), "_", "_", "_")[:4]
     return (str(i), form, "_", tag, tag, "_", head, label, "_", "_")
+
+
+def check_trees(corpus: Corpus) -> None:
+    """Refuse a corpus of CoNLL-U with a bad tree; the error names file and line."""
+    try:
+        _core.check_trees(corpus.core)
+    except LineError as error:
+        raise error.in_file(corpus.path or "the corpus") from None
 
 
 def gold_trees(corpus: Corpus, sentence: int | None = None) -> list[list[tuple[int, str]]]:

@@ -108,6 +108,11 @@ nb::tuple pairs(const PyParser& self, const Corpus& corpus, nb::list tags, bool 
   return nb::make_tuple(siblings, grandparents);
 }
 
+// Throws BadLine where a sentence comes with no tree.
+void check_trees(const Corpus& corpus) {
+  for (std::size_t s = 0; s < conllu(corpus).sentences(); ++s) read_tree(corpus, s);
+}
+
 // The trees that some sentences come with.
 nb::list read_trees(const Corpus& corpus, std::size_t begin, std::size_t end) {
   const text::Column& relations = conllu(corpus).columns()[kDeprel];
@@ -210,6 +215,7 @@ void bind_parser(nb::module_& m) {
         return nb::make_tuple(to_bytes(p.present), to_bytes(p.values), to_bytes(p.codes));
       },
       nb::arg("weights"), nb::arg("width"));
+  m.def("check_trees", &check_trees, nb::arg("corpus"));
   m.def("read_trees", &read_trees, nb::arg("corpus"), nb::arg("begin"), nb::arg("end"));
   m.def(
       "untagged_sentence", [](const Corpus& corpus) { return untagged_sentence(conllu(corpus)); },

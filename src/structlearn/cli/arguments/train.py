@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...text.formats import token_formats
+from ...text.formats import FormatNames, token_formats
 from .options import add_files, add_header, add_parameters, add_precision, add_running, add_training
 from .values import amount, count
 
@@ -55,7 +55,7 @@ def _add_labelled(p: ArgumentParser) -> None:
     add_files(p, "labelled file; - for standard input")
     p.add_argument(
         "--format",
-        choices=token_formats(labelled=True),
+        choices=FormatNames(lambda: token_formats(labelled=True)),
         help="file format (default: from the file name, else from the content)",
     )
     add_header(p)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...text.formats import FORMATS, token_formats
+from ...text.formats import FORMATS, FormatNames, token_formats
 from .options import add_cluster, add_header, add_threads
 from .values import count
 
@@ -102,7 +102,7 @@ def add_predict(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--format",
-        choices=tuple(FORMATS),
+        choices=FormatNames(lambda: FORMATS),
         help="input format (default: from the file name, else from the content); text is one "
         "sentence per line; brackets are for constituency parsers",
     )
@@ -164,7 +164,7 @@ def add_evaluate(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--format",
-        choices=(*token_formats(labelled=True), "brackets"),
+        choices=FormatNames(lambda: (*token_formats(labelled=True), "brackets")),
         help="file format (default: from the file name, else from the content)",
     )
     add_header(p)

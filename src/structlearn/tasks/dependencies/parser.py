@@ -14,6 +14,7 @@ from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
 from ...text.dependency_treebank import (
     check_tags,
+    check_trees,
     gold_tree,
     gold_trees,
     label_words,
@@ -442,5 +443,5 @@ def _read_part(source: Any, format: str | None, gold_tags: bool) -> Corpus:
     corpus = not_empty(read_treebank(source, format))
     if gold_tags:
         check_tags(corpus)
-    gold_trees(corpus)  # bad ones are refused before the taggers take their time
+    check_trees(corpus)  # bad ones are refused before the taggers take their time
     return corpus

@@ -10,7 +10,7 @@ from ...fitting.split_corpus import SplitCorpus, by_part, in_parts, joined
 from ...io.container import Tensor, read_container, write_container
 from ...meter import say
 from ...text.corpus import Corpus
-from ...text.dependency_treebank import gold_trees, read_treebank
+from ...text.dependency_treebank import check_trees, read_treebank
 from ...text.sources import not_empty
 from ...text.surface import raw_paragraphs
 from ...threads import n_threads
@@ -201,7 +201,7 @@ class PipelineFitting:
 def _read(source: Any, with_trees: bool) -> Corpus:
     corpus = not_empty(read_treebank(source))
     if with_trees:  # bad ones are refused before any stage takes its time
-        gold_trees(corpus)
+        check_trees(corpus)
     return corpus
 
 

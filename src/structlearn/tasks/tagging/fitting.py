@@ -217,6 +217,7 @@ class Fitting:
             side_by_side=True,
             start=self.starting_weights(problem),
         )
+        del problem  # the model takes memory, too
         model = self.model(found.weights, names=True)
         model.training.update(found.record(tagger.learner))
         return model, found

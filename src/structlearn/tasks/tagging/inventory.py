@@ -209,10 +209,15 @@ class Inventory:
 
     # -- reading --------------------------------------------------------------------------------
 
-    def rows(self, corpus: Corpus) -> _core.TokenRows:
-        """Return the tokens of a part in terms of the features."""
-        if self._rows is not None:
-            return self._rows
+    def rows(self, corpus: Corpus, *, last: bool = False) -> _core.TokenRows:
+        """Return the tokens of a part in terms of the features.
+
+        ``last``: nobody is expected to ask once more, and they need not be kept.
+        """
+        if (rows := self._rows) is not None:
+            if last and self._counts is not None:
+                self._rows = self._counts.rows = None
+            return rows
         try:
             return self.vocabulary.rows(self.extractor(corpus), corpus.core)
         except LineError as error:

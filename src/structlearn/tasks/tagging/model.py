@@ -149,6 +149,8 @@ class LabelModel(Tempered, StoredModel):
         Of constraints that were asked for before they are the same object, which keeps what was
         worked out.
         """
+        if constraints is None and not self.constraints:
+            return None
         if self._memory is None:
             self._memory = ConstraintMemory(len(self.labels), getattr(self, "max_length", 0))
         return self._memory.automata(self.constraints, constraints, self.sequences)

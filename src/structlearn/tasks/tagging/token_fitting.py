@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...exceptions import FileError
 from ...fitting.split_corpus import SplitCorpus
 from ...metrics.schemes import are_chunk_labels, file_scheme, legal_transitions, written
@@ -299,8 +301,10 @@ def _seen_pairs(corpus: Corpus, inventory: Inventory) -> SeenOutcomes:
 
 
 def _token_problem(corpus: Corpus, weights: TokenWeights, class_weight: Any) -> TokenProblem:
-    rows = weights.inventory.rows(corpus)
-    return TokenProblem(weights, rows, class_weight, sentence_weights(corpus))
+    inventory = weights.inventory
+    rows = inventory.rows(corpus, last=True)
+    again = partial(inventory.rows, corpus)
+    return TokenProblem(weights, rows, class_weight, sentence_weights(corpus), again)
 
 
 def _tokens(

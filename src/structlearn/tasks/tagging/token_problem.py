@@ -13,6 +13,7 @@ from .integer_state import IntegerState, fits_integers
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     import numpy as np
@@ -50,6 +51,9 @@ class TokenProblem(Problem):
         The tokens in terms of the features.
     class_weight, sample_weight
         As in the estimators.
+    again : callable, optional
+        Reads the tokens once more. So they are given up once the perceptron has laid them out for
+        its own use.
     """
 
     name = "a tagger"
@@ -60,14 +64,27 @@ class TokenProblem(Problem):
         tokens: _core.TokenRows,
         class_weight: Any = None,
         sample_weight: Vector | None = None,
+        again: Callable[[], _core.TokenRows] | None = None,
     ) -> None:
-        self.weights, self.tokens = weights, tokens
+        self.weights, self._again = weights, again
+        self._tokens: _core.TokenRows | None = tokens
+        # What is asked of them when they are not there any more.
+        self._n_sentences, self._has_unknown = tokens.n_sentences, tokens.has_unknown
+        self._has_values = tokens.has_values
         self.order, self.n_labels = weights.order, len(weights.labels)
         self._weights_given = class_weight, sample_weight
         self._batch: _core.IntegerBatch | None = None
         if class_weight is not None:
             sample_weight = self.whole.sample_weight
         super().__init__(None, sample_weight=sample_weight)
+
+    @property
+    def tokens(self) -> _core.TokenRows:
+        """The tokens in terms of the features."""
+        if self._tokens is None:
+            assert self._again is not None
+            self._tokens = self._again()
+        return self._tokens
 
     # -- in arrays ------------------------------------------------------------------------------
 
@@ -94,7 +111,7 @@ class TokenProblem(Problem):
     @property
     def n_examples(self) -> int:
         """Number of sentences."""
-        return self.tokens.n_sentences
+        return self._n_sentences
 
     @property
     def n_weights(self) -> int:
@@ -109,7 +126,7 @@ class TokenProblem(Problem):
     @property
     def has_unknown(self) -> bool:
         """Whether any token has an unknown label."""
-        return self.tokens.has_unknown
+        return self._has_unknown
 
     @property
     def gold(self) -> GoldOutputs | None:
@@ -156,9 +173,9 @@ class TokenProblem(Problem):
         """Whether all steps of the perceptron are whole numbers."""
         return (
             self.weights.is_plain
-            and not self.tokens.has_values
+            and not self._has_values
             and self.sample_weight is None
-            and not self.tokens.has_unknown
+            and not self.has_unknown
             and self.n_labels <= _MOST_LABELS
         )
 
@@ -188,4 +205,6 @@ class TokenProblem(Problem):
             if self._batch is None:
                 # Laid out for the one way they are used, once for all runs.
                 self._batch = state.native.read(self.tokens)
+                if self._again is not None:
+                    self._tokens = None
         return state, state.make_pass(self._batch, order)

@@ -3,11 +3,12 @@
 from .format import Format, Sentences
 from .guessing import check_format, guess_format, sure_format
 from .lines import split_heading
-from .registry import FORMATS, register, token_formats
+from .registry import FORMATS, FormatNames, register, token_formats
 
 __all__ = [
     "FORMATS",
     "Format",
+    "FormatNames",
     "Sentences",
     "check_format",
     "guess_format",

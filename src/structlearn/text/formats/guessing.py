@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 from ...exceptions import FileError
 from .lines import lines_are
-from .registry import FORMATS
+from .registry import FORMATS, find_installed
 
 __all__ = ["check_format", "guess_format", "sure_format"]
+
+#: How names of files of any format end.
+_USUAL = ("", ".txt", ".tsv", ".tmp", ".train", ".dev", ".test", ".data")
 
 
 def check_format(name: str | None, among: Sequence[str], reader: str = "") -> str | None:
@@ -19,6 +22,8 @@ def check_format(name: str | None, among: Sequence[str], reader: str = "") -> st
     """
     if name is None or name in among:
         return name
+    if name not in FORMATS and find_installed() and name in FORMATS:
+        return check_format(name, (*among, name) if FORMATS[name].holds == "tokens" else among)
     names = ", ".join(among)
     raise ValueError(
         f"{reader} reads the formats {names}, not {name!r}"
@@ -33,6 +38,9 @@ def guess_format(path: str | os.PathLike[str], head: bytes, *also: str) -> str:
     ``also``: formats that are hard to tell from columns and may be read here: "text", "brackets".
     """
     name = os.fspath(path).lower().removesuffix(".gz")
+    known = (*_USUAL, *(end for format in FORMATS.values() for end in format.extensions))
+    if os.path.splitext(name)[1] not in known:
+        find_installed()
     kinds = [f for f in reversed(FORMATS.values()) if f.guessed or f.name in also]
     for format in kinds:
         if name.endswith(format.extensions):

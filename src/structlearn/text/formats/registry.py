@@ -8,7 +8,11 @@ from .format import Format
 from .json_lines import JsonLines
 from .lines import Columns, Conllu, Text
 
-__all__ = ["FORMATS", "register", "token_formats"]
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+__all__ = ["FORMATS", "GROUP", "FormatNames", "find_installed", "register", "token_formats"]
 
 #: A file is tried for each from the last one to the first: whatever is no other format is a column
 #: file, and those that were registered come before ours.
@@ -17,10 +21,39 @@ FORMATS: dict[str, type[Format]] = {
 }
 
 
+#: Entry points of this group are formats of installed packages.
+GROUP = "structlearn.formats"
+_looked_for: set[str] = set()
+
+
+def find_installed(group: str = GROUP) -> bool:
+    """Register the formats of installed packages; tell whether any is new.
+
+    That takes as long as labelling thousands of tokens: it is for names that are not known.
+    """
+    if group in _looked_for:
+        return False
+    _looked_for.add(group)
+    from importlib.metadata import entry_points
+
+    before = len(FORMATS)
+    for point in entry_points(group=group):
+        try:
+            register(point.load())
+        except Exception as error:  # of another package; others do not suffer from it
+            import warnings
+
+            told = f"the format {point.name!r} of the package {point.module!r}"
+            warnings.warn(f"{told} cannot be used: {error}", stacklevel=3)
+    return len(FORMATS) > before
+
+
 def register(format: type[Format]) -> type[Format]:
     """Let files of another format be read and labelled, as a decorator of its class.
 
-    The format is known by its ``name`` to functions and to commands that this process runs.
+    The format is known by its ``name`` to functions and to commands that this process runs. Those
+    of an installed package are known to every process, if it has them as entry points of the group
+    ``structlearn.formats``; they are registered when a format, or the ending of a file, is unknown.
     """
     if not (isinstance(format, type) and issubclass(format, Format)):
         raise TypeError(f"a format is a subclass of Format, got {format!r:.60}")
@@ -36,3 +69,22 @@ def token_formats(labelled: bool = False) -> tuple[str, ...]:
     """Return the names of those with sentences in columns; ``labelled``: with labels, too."""
     tokens = (format for format in FORMATS.values() if format.holds == "tokens")
     return tuple(sorted(format.name for format in tokens if format.labelled or not labelled))
+
+
+class FormatNames:
+    """The names of formats, as choices of an option: those of installed packages too.
+
+    Parameters
+    ----------
+    names : callable
+        Gives the names of those that are known.
+    """
+
+    def __init__(self, names: Callable[[], Collection[str]]) -> None:
+        self._names = names
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names() or (find_installed() and name in self._names())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
