@@ -71,8 +71,12 @@ def folder(tmp_path):
     write_files(tmp_path)
     bin = tmp_path / "bin"
     bin.mkdir()
-    for name, code in (("crf_learn", CRFPP.format("learn")), ("crf_test", CRFPP.format("test")),
-                       ("wapiti", WAPITI), ("structlearn", "from structlearn.cli import main; main()")):
+    for name, code in (
+        ("crf_learn", CRFPP.format("learn")),
+        ("crf_test", CRFPP.format("test")),
+        ("wapiti", WAPITI),
+        ("structlearn", "from structlearn.cli import main; main()"),
+    ):
         (bin / f"{name}_.py").write_text(code)
         (bin / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" "{bin / name}_.py" "$@"\n')
         (bin / name).chmod(0o755)

@@ -65,7 +65,9 @@ def test_lenient_scores(data, average, suffix, zero):
     if average in ("micro", None) or get_entities([*gold, *predicted], suffix):
         for name in ("precision_score", "recall_score", "f1_score"):
             ours, other = getattr(metrics, name), getattr(theirs, name)
-            same(answer(ours, gold, predicted, **options), answer(other, gold, predicted, **options))
+            same(
+                answer(ours, gold, predicted, **options), answer(other, gold, predicted, **options)
+            )
         ours, other = (m.precision_recall_fscore_support for m in (metrics, labels))
         for beta in (1.0, 0.5, 2.0, float("inf")):
             same(
@@ -174,13 +176,13 @@ def test_what_is_refused():
     gold, predicted = [["B-PER", "O"]], [["B-PER", "O"]]
     with pytest.raises(ValueError, match="sentence 0: gold has 2 labels, predicted has 1"):
         metrics.f1_score(gold, [["O"]])
-    with pytest.raises(ValueError, match="scheme must be one of IOB1, .* got 'IOB9'"):
+    with pytest.raises(ValueError, match=r"scheme must be one of IOB1, .* got 'IOB9'"):
         metrics.f1_score(gold, predicted, mode="strict", scheme="IOB9")
     with pytest.raises(ValueError, match="position 0: 'L-PER' is not a label of IOB2, whose tags"):
         metrics.f1_score([["L-PER"]], [["O"]], mode="strict", scheme=IOB2)
     with pytest.raises(ValueError, match="position 1: 'PER-B' is not a label of a scheme"):
         metrics.classification_report([["O", "PER-B"]], [["O", "O"]], mode="strict")
-    with pytest.raises(ValueError, match="the tags O of the gold labels are not those of one scheme"):
+    with pytest.raises(ValueError, match="the tags O of the gold labels are not those"):
         metrics.classification_report([["O"]], [["O"]], mode="strict")
     with pytest.raises(ValueError, match="average must be one of"):
         metrics.f1_score(gold, predicted, average="samples")

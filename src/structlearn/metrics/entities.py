@@ -63,11 +63,11 @@ def _scheme(name: str, tags: str, begins: str, goes_on: str, ends: str) -> Entit
 
     def rules(written: str) -> frozenset[str]:
         return frozenset(
-            a + b + relation
-            for before, after, *sign in written.split()
-            for a in (_TAGS if before == "*" else before)
-            for b in (_TAGS if after == "*" else after)
-            for relation in (sign or "=!")
+            before + after + relation
+            for rule in written.split()
+            for before in (_TAGS if rule[0] == "*" else rule[0])
+            for after in (_TAGS if rule[1] == "*" else rule[1])
+            for relation in (rule[2:] or "=!")
         )
 
     return EntityScheme(name, tags, rules(begins), rules(goes_on), rules(ends))
@@ -128,8 +128,8 @@ def get_entities(seq: Sequence[Any], suffix: bool = False) -> list[Span]:
     strange = [k for k, (tag, _) in zip(seq, labels, strict=True) if tag not in "BIESO"]
     if strange:
         warnings.warn(
-            f"{strange[0]!r} is not a label of IOB, IOE or IOBES, and entities with it are guesses; "
-            "BILOU is read by mode='strict' and by chunk_report",
+            f"{strange[0]!r} is not a label of IOB, IOE or IOBES, and entities with it are "
+            "guesses; BILOU is read by mode='strict' and by chunk_report",
             stacklevel=2,
         )
     found: list[Span] = []

@@ -35,12 +35,12 @@ _AVERAGES = ("micro", "macro", "weighted")
 
 
 class _Row(NamedTuple):
-    """A line of a report."""
+    """A line of a report, or arrays with one number for each type."""
 
-    precision: float
-    recall: float
-    f: float
-    support: int
+    precision: Any
+    recall: Any
+    f: Any
+    support: Any
 
 
 def precision_score(
@@ -163,7 +163,8 @@ def precision_recall_fscore_support(
         raise ValueError(f"beta must not be negative, got {beta}")
     given = None if scheme is None else scheme_of(scheme)
     counts = _counted(read_pairs(y_true, y_pred), suffix, given)
-    return tuple(_scored(counts, average, zero_division, _Row._fields[:3], beta))
+    found = _scored(counts, average, zero_division, _Row._fields[:3], beta)
+    return tuple(found)  # type: ignore[return-value]
 
 
 def accuracy_score(y_true: Any, y_pred: Any) -> float:
@@ -300,7 +301,7 @@ def _scored(
     zero_division: ZeroDivision,
     asked: tuple[str, ...],
     beta: float = 1.0,
-) -> Any:
+) -> _Row:
     """Return a row: of an average, or of arrays with the scores of all types."""
     if average not in (None, *_AVERAGES):
         raise ValueError(f"average must be one of {(None, *_AVERAGES)}, got {average!r}")
@@ -331,10 +332,10 @@ def _averaged(
         return _Row(nothing, zero, nothing, 0)
     weights = [one.gold if average == "weighted" else 1 for one in every]
     rows = [_row(one, beta, zero_division) for one in every]
-    means = (
+    means = [
         sum(w * row[k] for w, row in zip(weights, rows, strict=True)) / sum(weights)
         for k in range(3)
-    )
+    ]
     return _Row(*means, total.gold)
 
 
