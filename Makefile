@@ -100,6 +100,8 @@ test-neighbours: $(VENV)/neighbour-tools  ## other libraries: files, scripts, th
 	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn"
 	@$(BIN)/python tools/neighbour_suites.py
 	@$(BIN)/python tools/neighbour_products.py
+	@echo "==> comparing on CoNLL-2000, in STRUCTLEARN_DATA (some minutes)"
+	@$(BIN)/python tools/neighbour_corpus.py
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"
