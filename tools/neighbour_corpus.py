@@ -10,7 +10,7 @@ What is compared, by name:
   than 0.3; the order of the sentences is another one for each seed;
 * ``wapiti``, ``crfpp``: models that these tools have trained label as they do themselves.
 
-The corpus is in the folder that STRUCTLEARN_DATA names; without it there is nothing to compare. Ends
+The corpus is in the folder that STRUCTLEARN_DATA names; without it nothing is compared. Ends
 with 1 if something differs.
 """
 

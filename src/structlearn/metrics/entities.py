@@ -132,16 +132,16 @@ def get_entities(seq: Sequence[Any], suffix: bool = False) -> list[Span]:
             "guesses; BILOU is read by mode='strict' and by chunk_report",
             stacklevel=2,
         )
-    found: list[Span] = []
+    entities: list[Span] = []
     begin, (before, old) = 0, ("O", "")
     for t, (tag, kind) in enumerate([*labels, _OUTSIDE]):
         new = kind != old
         if before in "ES" or (before in "BI" and tag in "BSO") or (new and before not in "O."):
-            found.append((old, begin, t - 1))
+            entities.append((old, begin, t - 1))
         if tag in "BS" or (tag in "EI" and before in "ESO") or (new and tag not in "O."):
             begin = t
         before, old = tag, kind
-    return found
+    return entities
 
 
 def strict_entities(
@@ -156,7 +156,7 @@ def strict_entities(
                 f"{', '.join(scheme.tags)}"
             )
     tokens.append(_OUTSIDE)
-    found: list[Span] = []
+    entities: list[Span] = []
     before, t = _OUTSIDE, 0
     while t < len(labels):
         begin, t = t, t + 1
@@ -164,9 +164,9 @@ def strict_entities(
             while _between(tokens[t - 1], tokens[t]) in scheme.goes_on:
                 t += 1
             if _between(tokens[t - 1], tokens[t]) in scheme.ends:
-                found.append((tokens[begin][1], begin, t - 1))
+                entities.append((tokens[begin][1], begin, t - 1))
         before = tokens[t - 1]
-    return found
+    return entities
 
 
 def _between(before: Label, after: Label) -> str:
