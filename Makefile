@@ -88,10 +88,20 @@ test-serve: $(VENV)/serve-tools  ## structlearn serve: its protocol, under load 
 	@echo "==> running the tests of the server"
 	@STRUCTLEARN_TEST_SERVE=1 $(BIN)/python -m pytest tests/serve
 
-test-neighbours: $(VENV)/test-tools  ## the tests of python-crfsuite and sklearn-crfsuite, and products, on our module
-	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn.crfsuite"
+$(VENV)/neighbour-tools: $(VENV)/test-tools
+	@echo "==> installing python-crfsuite, sklearn-crfsuite, Wapiti and CRF++"
+	@$(PIP) install libwapiti  # a source archive: its own build tools are fetched for it
+	@$(PIP) install --no-build-isolation "$(FULL)[neighbours]"
+	@touch $@
+
+test-neighbours: $(VENV)/neighbour-tools  ## other libraries: files, scripts, their own tests, and products on our modules
+	@echo "==> running the tests that compare with them"
+	@$(BIN)/python -m pytest -n auto tests/crfsuite tests/io tests/docs/test_migration.py tests/metrics/test_entity_scores.py
+	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn"
 	@$(BIN)/python tools/neighbour_suites.py
 	@$(BIN)/python tools/neighbour_products.py
+	@echo "==> comparing on CoNLL-2000, in STRUCTLEARN_DATA (some minutes)"
+	@$(BIN)/python tools/neighbour_corpus.py
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"
@@ -205,6 +215,7 @@ format: $(VENV)/lint-tools  ## format everything
 	@$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(NATIVE))
 
 bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
+	@$(PIP) install libwapiti  # a source archive: its own build tools are fetched for it
 	@$(PIP) install --no-build-isolation "$(FULL)[bench]"
 	@$(BIN)/python -m benchmarks
 

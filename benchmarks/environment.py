@@ -12,7 +12,9 @@ from typing import Any
 __all__ = ["PACKAGES", "affinity", "compile_library", "describe", "one_thread", "pin"]
 
 #: Packages whose versions a result names, where they are installed.
-PACKAGES = ("structlearn", "numpy", "scipy", "scikit-learn", "hmmlearn", "python-crfsuite")
+PACKAGES = (
+    "structlearn", "numpy", "scipy", "scikit-learn", "hmmlearn", "libwapiti", "python-crfsuite",
+)  # fmt: skip
 
 _POOLS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")
 

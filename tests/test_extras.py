@@ -15,7 +15,7 @@ from structlearn.tasks import ImageSegmenter
 PROJECT = Path(structlearn.__file__).parents[2] / "packaging" / "structlearn" / "pyproject.toml"
 
 #: Extras for those who work on structlearn itself.
-OURS = {"test", "lint", "docs", "bench"}
+OURS = {"test", "lint", "docs", "bench", "neighbours"}
 
 
 def draw(folder):

@@ -188,6 +188,31 @@ def test_chains_over_strings_answer_the_same(kind, tmp_path):
     assert answers == json.loads(json.dumps(here))
 
 
+def test_python_crfsuites_interface(tmp_path):
+    """Items and taggers work, trainers say what they need, and seqeval's scores work too."""
+    path = tmp_path / "small.crf"
+    path.write_bytes(small_model())
+    code = f"""
+from structlearn import crfsuite
+from structlearn.metrics import classification_report, f1_score
+tagger = crfsuite.Tagger()
+tagger.open({str(path)!r})
+x = crfsuite.ItemSequence([["w=fish"], {{"w": "sleep"}}])
+y = tagger.tag(x)
+print(y, tagger.probability(y), tagger.marginal(y[0], 0), tagger.info().transitions, x.items())
+print(classification_report([["B-X", "O"]], [["B-X", "O"]]), f1_score([["B-X"]], [["B-X"]]))
+try:
+    crfsuite.Trainer(verbose=False).append([["a"]], ["X"])
+except ImportError as error:
+    print("ImportError:", error)
+"""
+    there = bare("program", code)
+    here = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    refused = "ImportError: training needs numpy, which is not installed: pip install structlearn"
+    assert there.partition("ImportError")[0] == here.stdout
+    assert refused in there
+
+
 def test_estimators_say_what_they_need(tmp_path):
     structlearn.CRF().fit(CHAIN_X, CHAIN_Y).save(tmp_path / "crf.model")
     code = f"""

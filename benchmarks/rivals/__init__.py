@@ -15,6 +15,7 @@ _PACKAGES = {
     "nltk_trees": "nltk",
     "hmmlearn_chain": "hmmlearn",
     "crfsuite": "python-crfsuite",
+    "wapiti_files": "libwapiti",
     "ufal_trees": "ufal.chu_liu_edmonds",
     "pymaxflow_grid": "PyMaxflow",
     "gco_grid": "gco-wrapper",

@@ -20,6 +20,7 @@ from . import (
     tagging,
     training,
     trees,
+    wapiti,
 )
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "tagging",
     "training",
     "trees",
+    "wapiti",
 ]

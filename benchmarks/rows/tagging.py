@@ -70,7 +70,7 @@ def interleave(
     return timings, memory
 
 
-class _Files:
+class Files:
     """CoNLL-2000 as plain files in a folder of its own."""
 
     def __init__(self, folder: str, context: Context) -> None:
@@ -88,7 +88,8 @@ class _Files:
         return self.folder / name
 
 
-def _ready(result: Result) -> bool:
+def has_corpus(result: Result) -> bool:
+    """Whether CoNLL-2000 is here; if not, the result says so."""
     folder = data_folder()
     if folder is None or not (folder / "conll2000").is_dir():
         result.skipped.append("conll2000 (not in STRUCTLEARN_DATA nor in ../shared/data)")
@@ -96,14 +97,15 @@ def _ready(result: Result) -> bool:
     return True
 
 
-def _train(files: _Files) -> list[str]:
+def _train(files: Files) -> list[str]:
     return structlearn(
         "train", "tagger", files / "train.txt", "--model", files / "ours.model",
         "--features", TEMPLATES, "--max-iter", PASSES, "--quiet",
     )  # fmt: skip
 
 
-def _f1(gold: Path, labelled: Path) -> float:
+def f1_of(gold: Path, labelled: Path) -> float:
+    """Return the chunk F1 of a labelled file, in percent."""
     from structlearn.metrics import chunk_f1
     from structlearn.text import read_corpus
 
@@ -114,11 +116,11 @@ def _f1(gold: Path, labelled: Path) -> float:
 def tagger_training(context: Context) -> Result:
     """Averaged perceptron, 10 passes over CoNLL-2000: from the file to the saved model."""
     result = Result()
-    if not _ready(result):
+    if not has_corpus(result):
         return result
     has_rival = rivals.load("crfsuite", result.skipped) is not None
     with tempfile.TemporaryDirectory() as folder:
-        files = _Files(folder, context)
+        files = Files(folder, context)
         commands = {"ours": _train(files)}
         if has_rival:
             arguments = (files / "train.txt", files / "theirs.model", PASSES)
@@ -130,14 +132,14 @@ def tagger_training(context: Context) -> Result:
         result.details["ours"] = {
             **timings["ours"].summary(),
             "memory": memory["ours"],
-            "f1": _f1(files / "test.txt", files / "ours.txt"),
+            "f1": f1_of(files / "test.txt", files / "ours.txt"),
         }
         if has_rival:
             run(crfsuite("tag", files / "theirs.model", files / "test.txt", files / "theirs.txt"))
             result.details["crfsuite"] = {
                 **timings["theirs"].summary(),
                 "memory": memory["theirs"],
-                "f1": _f1(files / "test.txt", files / "theirs.txt"),
+                "f1": f1_of(files / "test.txt", files / "theirs.txt"),
             }
             result.rows = [
                 Row.times("train: file to model", "crfsuite ap, sentence by sentence",
@@ -158,11 +160,11 @@ def tagger_training(context: Context) -> Result:
 def tagger_labelling(context: Context) -> Result:
     """CoNLL-2000's test set 20 times over: from the file to the labelled file."""
     result = Result()
-    if not _ready(result):
+    if not has_corpus(result):
         return result
     has_rival = rivals.load("crfsuite", result.skipped) is not None
     with tempfile.TemporaryDirectory() as folder:
-        files = _Files(folder, context)
+        files = Files(folder, context)
         test = (files / "test.txt").read_text(encoding="utf-8")
         for times in (20, 40):
             (files / f"test{times}.txt").write_text(test * times, encoding="utf-8")
@@ -204,7 +206,7 @@ def tagger_labelling(context: Context) -> Result:
     return result
 
 
-def _core_alone(folder: Path, files: _Files) -> list[str]:
+def _core_alone(folder: Path, files: Files) -> list[str]:
     """Return a command that labels a sentence where nothing but structlearn-core is installed."""
     sys.path.insert(0, str(HERE.parent / "tools"))
     from check_wheel import build, install
@@ -218,11 +220,11 @@ def _core_alone(folder: Path, files: _Files) -> list[str]:
 def tagger_start(context: Context) -> Result:
     """Start a process, load CoNLL-2000's model, label one sentence."""
     result = Result()
-    if not _ready(result):
+    if not has_corpus(result):
         return result
     has_rival = rivals.load("crfsuite", result.skipped) is not None
     with tempfile.TemporaryDirectory() as folder:
-        files = _Files(folder, context)
+        files = Files(folder, context)
         first = (files / "test.txt").read_text(encoding="utf-8").split("\n\n")[0]
         (files / "one.txt").write_text(first + "\n\n", encoding="utf-8")
         run(_train(files))
@@ -258,14 +260,14 @@ def tagger_start(context: Context) -> Result:
 def tagger_threads(context: Context) -> Result:
     """Two threads against one: CRF training and labelling, file to file."""
     result = Result()
-    if not _ready(result):
+    if not has_corpus(result):
         return result
     if len(context.cores) < 2:
         result.skipped.append("two threads (the machine has one core)")
         return result
     cores = {"one": context.cores[-1:], "two": context.cores[:2]}
     with tempfile.TemporaryDirectory() as folder:
-        files = _Files(folder, context)
+        files = Files(folder, context)
         test = (files / "test.txt").read_text(encoding="utf-8")
         for times in (40, 160):
             (files / f"long{times}.txt").write_text(test * times, encoding="utf-8")

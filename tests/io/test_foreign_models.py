@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -153,6 +154,20 @@ def test_training_on_is_refused(tmp_path):
     tagger = Tagger(features=start.features, scheme="none")
     with pytest.raises(ValueError, match="another tool has trained cannot be continued"):
         tagger.fit(sentences, start=start)
+
+
+def test_files_of_many_columns(tmp_path):
+    """What the first call prepares does not grow with the square of their number."""
+    path = tmp_path / "model"
+    path.write_bytes(crfpp_text(["U:%x[0,0]"], LABELS, {"U:fish": [0.0, 1.0, 0.5]}, xsize=3000))
+    tagger = read_crfpp(path)
+    assert tagger.model_.n_columns == 3001
+    tracemalloc.start()
+    found = [tagger.predict_single([("fish",) + ("x",) * n]) for n in (0, 1, 63, 64, 3000)]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == [["N"]] * 5
+    assert peak < 2**23
 
 
 def test_other_kinds_of_wapitis_models(tmp_path):

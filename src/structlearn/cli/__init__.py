@@ -280,8 +280,10 @@ def _convert(o: Any) -> int:
     from .commands.shared import check_output
 
     check_output(o.output, [o.model])
-    convert(o.model, o.output, columns=o.columns, boundaries=o.boundaries)
+    remark = convert(o.model, o.output, columns=o.columns, boundaries=o.boundaries)
     note(f"wrote {o.output}")
+    if remark:
+        note(remark)
     return 0
 
 

@@ -30,6 +30,7 @@ from ..learners.owlqn import OrthantDescent
 from ..losses.costs import Cost, Hamming
 from ..problem.online_state import OnlineState
 from ..problem.problem import Problem
+from ..threads import one_blas_thread
 
 __all__ = ["Log", "cost_of", "run_algorithm"]
 
@@ -114,12 +115,13 @@ def run_algorithm(
     """
     begun = time.process_time()
     rng = np.random.default_rng(random_state)
-    if algorithm == "lbfgs":
-        w = _lbfgs(problem, parameters, log, n_jobs)
-    elif algorithm == "l2sgd":
-        w = _l2sgd(problem, parameters, log, rng)
-    else:
-        w = _after_mistakes(algorithm, problem, parameters, log, rng)
+    with one_blas_thread():  # vectors are short: more threads only wait for each other
+        if algorithm == "lbfgs":
+            w = _lbfgs(problem, parameters, log, n_jobs)
+        elif algorithm == "l2sgd":
+            w = _l2sgd(problem, parameters, log, rng)
+        else:
+            w = _after_mistakes(algorithm, problem, parameters, log, rng)
     log.write(f"Total seconds required for training: {time.process_time() - begun:.3f}\n")
     log.write("\n")
     return w

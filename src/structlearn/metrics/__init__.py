@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from .chunking import chunk_f1, chunk_report
     from .confusions import confusion
     from .counts import CountMetric
+    from .entities import BILOU, IOB1, IOB2, IOBES, IOE1, IOE2, EntityScheme, get_entities
+    from .entity_scores import (
+        accuracy_score,
+        classification_report,
+        f1_score,
+        performance_measure,
+        precision_recall_fscore_support,
+        precision_score,
+        recall_score,
+    )
     from .labels import label_report
     from .randomization import randomization_test
     from .schemes import legal_transitions, to_bio, to_iobes
@@ -42,6 +52,22 @@ _HOMES = {
     "chunk_report": "chunking",
     "confusion": "confusions",
     "CountMetric": "counts",
+    **dict.fromkeys(
+        ("BILOU", "IOB1", "IOB2", "IOBES", "IOE1", "IOE2", "EntityScheme", "get_entities"),
+        "entities",
+    ),
+    **dict.fromkeys(
+        (
+            "accuracy_score",
+            "classification_report",
+            "f1_score",
+            "performance_measure",
+            "precision_recall_fscore_support",
+            "precision_score",
+            "recall_score",
+        ),
+        "entity_scores",
+    ),
     "label_report": "labels",
     "randomization_test": "randomization",
     "legal_transitions": "schemes",
@@ -50,17 +76,32 @@ _HOMES = {
 }
 
 __all__ = [
+    "BILOU",
+    "IOB1",
+    "IOB2",
+    "IOBES",
+    "IOE1",
+    "IOE2",
     "CountMetric",
+    "EntityScheme",
+    "accuracy_score",
     "attachment_interval",
     "attachment_report",
     "bootstrap_interval",
     "chunk_f1",
     "chunk_report",
     "chunks",
+    "classification_report",
     "confusion",
+    "f1_score",
+    "get_entities",
     "label_report",
     "legal_transitions",
+    "performance_measure",
+    "precision_recall_fscore_support",
+    "precision_score",
     "randomization_test",
+    "recall_score",
     "reliability",
     "sequence_accuracy",
     "to_bio",

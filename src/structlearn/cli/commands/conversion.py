@@ -22,8 +22,14 @@ def convert(
     *,
     columns: int | None = None,
     boundaries: Sequence[str] | None = None,
-) -> None:
-    """Read a model file of any program that we know, and write it as the new name says."""
+) -> str:
+    """Read a model file of any program that we know, and write it as the new name says.
+
+    Returns
+    -------
+    str
+        What to tell the user: where something was assumed that the file does not say.
+    """
     model = read_any(source, columns)
     if output.endswith(_ENDING):
         from ...io import write_crfsuite
@@ -34,6 +40,17 @@ def convert(
         raise ValueError(f"--boundaries is for files of CRFsuite, whose names end in {_ENDING}")
     else:
         model.save(output)
+        if columns is None and _is_foreign(model):
+            label = model.model_.n_columns
+            return (
+                f"labels are in column {label}, behind the last one that the patterns look at: if "
+                "the training file had more columns, say how many with the labels (--columns N)"
+            )
+    return ""
+
+
+def _is_foreign(model: Any) -> bool:
+    return getattr(model, "model_", None) is not None and "source" in model.model_.training
 
 
 def read_any(path: str, columns: int | None = None) -> Any:

@@ -31,6 +31,8 @@ __all__ = [
 
 _MOST_ORDER = 4
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
+#: Columns of a token in one call; with more it goes the general way.
+_MOST_GIVEN = 64
 #: Tensor of a model -> what its items are.
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
@@ -120,7 +122,7 @@ class LabelModel(Tempered, StoredModel):
     def calls(self) -> _core.SentenceCalls:
         """What labels one sentence of plain tokens in one call."""
         layouts = {}
-        for n in range(1, self.n_columns + 1):
+        for n in range(1, min(self.n_columns, _MOST_GIVEN) + 1):
             try:
                 sources = Layout(self, "columns", n).sources
             except ValueError:
