@@ -159,6 +159,7 @@ class TokenProblem(Problem):
             and not self.tokens.has_values
             and self.sample_weight is None
             and not self.tokens.has_unknown
+            and not self.weights.constraints
             and self.n_labels <= _MOST_LABELS
         )
 
