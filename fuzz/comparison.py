@@ -50,7 +50,10 @@ class Campaign:
         """Note a difference, with what repeats it."""
         if len(self.findings) > MOST_FINDINGS:
             return
-        scores = {name: np.asarray(a).tolist() for name, a in batch.scores(i).items()}
+        scores = {
+            name: a if name == "automata" else np.asarray(a).tolist()
+            for name, a in batch.scores(i).items()
+        }
         self.findings.append(
             f"{batch.case.structure!r}.{query}: expected {expected}, got {got}\n    scores {scores}"
         )

@@ -4,6 +4,7 @@ from ..registry import REGISTRY
 from . import (
     argmax,
     cluster,
+    constrained,
     constituent_trees,
     constituents,
     crf_solvers,
@@ -27,6 +28,7 @@ __all__ = [
     "REGISTRY",
     "argmax",
     "cluster",
+    "constrained",
     "constituent_trees",
     "constituents",
     "crf_solvers",

@@ -1,5 +1,7 @@
 """Random batches of every kind of structure that padded tensors can be cut for."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,11 +10,27 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from structlearn.structures import (  # noqa: E402
     Arborescence,
     Chain,
+    ConstrainedChain,
+    ConstrainedSemiMarkov,
     Constituency,
     SemiMarkov,
 )
 
-KINDS = ["chain", "segments", "projective", "crossing", "labelled", "constituents"]
+KINDS = ["chain", "segments", "accepted", "accepted segments"]
+KINDS += ["projective", "crossing", "labelled", "constituents"]
+
+
+def automata(n_labels):
+    """At most two of the last label, and no first label after one: all first labels are legal."""
+    last, first = n_labels - 1, 0
+    if last == first:
+        return []
+    budget = np.array([[min(s + (k == last), 3) for k in range(n_labels)] for s in range(3)])
+    budget[budget == 3] = -1
+    run = np.array([[int(k != first) for k in range(n_labels)], [1] * n_labels])
+    run[1, first] = -1
+    every = [(budget, 3), (run, 2)]
+    return [SimpleNamespace(next=a, start=0, accepting=[True] * n) for a, n in every]
 
 
 class Case:
@@ -43,6 +61,23 @@ class Case:
         elif name == "segments":
             M = int(rng.integers(1, 5))
             self.structure = SemiMarkov(M)
+            self.scores = {
+                "segment": draw(B, L, M, K, open_=np.s_[..., 0, 0]),
+                "transition": draw(K, K, open_=np.s_[0]),
+                "start": draw(K, open_=0),
+                "end": draw(K, open_=0),
+            }
+        elif name == "accepted":
+            self.structure = ConstrainedChain(automata(K))
+            self.scores = {
+                "label": draw(B, L, K, open_=np.s_[..., 0]),
+                "transition": draw(K, K, open_=np.s_[0]),
+                "start": draw(K, open_=0),
+                "end": draw(K, open_=0),
+            }
+        elif name == "accepted segments":
+            M = int(rng.integers(1, 5))
+            self.structure = ConstrainedSemiMarkov(automata(K), M)
             self.scores = {
                 "segment": draw(B, L, M, K, open_=np.s_[..., 0, 0]),
                 "transition": draw(K, K, open_=np.s_[0]),

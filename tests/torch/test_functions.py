@@ -89,7 +89,7 @@ def test_argmax_is_the_structures_own(kind):
             solution = case.structure.solve(**one)
             n = int(case.lengths[b])
             assert value[b].item() == pytest.approx(solution.value)
-            if kind == "segments":
+            if kind in ("segments", "accepted segments"):
                 starts = {a: k for a, _, k in solution.output}
                 wanted = [starts.get(t, -1) for t in range(n)]
                 assert found[b, :n].tolist() == wanted
@@ -168,9 +168,9 @@ def test_samples_have_the_frequencies_of_the_marginals(kind):
     parts = infer(case.structure, case.scores, **options)[1][main]
     for b, length in enumerate(case.lengths.tolist()):
         y = rows[0][b, :, :length]
-        if kind == "chain":
+        if kind in ("chain", "accepted"):
             found, wanted = frequencies(y, parts.shape[2]), parts[b, :length]
-        elif kind == "segments":
+        elif kind in ("segments", "accepted segments"):
             found, wanted = frequencies(y, parts.shape[3]), parts[b, :length].sum(dim=1)
         elif kind == "constituents":
             y = y[..., : length + 1]

@@ -23,14 +23,14 @@ Automaton accepting_all(std::size_t K) {
 // `make` returns the value and how long sequences may be, or null.
 template <class T, class Make>
 std::shared_ptr<const T> ProductCache::find(Store<T>& store, const Members& members, std::size_t L,
-                                            Make&& make) const {
+                                            std::size_t K, Make&& make) const {
   {
     const std::shared_lock lock(mutex_);
     const auto at = store.find(members);
     if (at != store.end()) {
       const Known<T>& known = at->second;
       if (L >= known.too_large) return nullptr;
-      if (known.value && L <= known.length) return known.value;
+      if (known.value && known.labels == K && L <= known.length) return known.value;
     }
   }
   const auto [value, length, entries] = make();
@@ -48,6 +48,7 @@ std::shared_ptr<const T> ProductCache::find(Store<T>& store, const Members& memb
   Known<T>& known = store[members];
   if (value) {
     known.value = value;
+    known.labels = K;
     known.length = length;
   } else {
     known.too_large = L;
@@ -80,7 +81,7 @@ std::shared_ptr<const Intersection> ProductCache::automaton(const Members& membe
     const std::size_t length = found.complete ? kAnyLength : L;
     return {std::make_shared<const Intersection>(std::move(found)), length, entries};
   };
-  return find(automata_known_, members, L, make);
+  return find(automata_known_, members, L, K, make);
 }
 
 std::shared_ptr<const Product> ProductCache::product(const Members& members, std::size_t L,
@@ -92,7 +93,7 @@ std::shared_ptr<const Product> ProductCache::product(const Members& members, std
     auto value = std::make_shared<const Product>(joined->automaton, segments_);
     return {value, joined->complete ? kAnyLength : L, 5 * joined->automaton.next.size()};
   };
-  return find(products_known_, members, L, make);
+  return find(products_known_, members, L, K, make);
 }
 
 }  // namespace structlearn

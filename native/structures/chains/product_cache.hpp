@@ -37,6 +37,7 @@ class ProductCache {
   template <class T>
   struct Known {
     std::shared_ptr<const T> value;
+    std::size_t labels = 0;                                // without automata there may be any number
     std::size_t length = 0;                                // good up to so many symbols
     std::size_t too_large = static_cast<std::size_t>(-1);  // from so many on there is none
   };
@@ -44,7 +45,8 @@ class ProductCache {
   using Store = std::map<Members, Known<T>>;
 
   template <class T, class Make>
-  std::shared_ptr<const T> find(Store<T>& store, const Members&, std::size_t L, Make&&) const;
+  std::shared_ptr<const T> find(Store<T>& store, const Members&, std::size_t L, std::size_t K,
+                                Make&&) const;
 
   const std::vector<Automaton>& automata_;
   bool segments_;

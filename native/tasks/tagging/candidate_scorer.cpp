@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "structures/chains/chain.hpp"
+#include "structures/chains/constrained_sequence.hpp"
 
 namespace structlearn {
 namespace {
@@ -156,8 +159,15 @@ Layout candidate_layout(std::size_t L, std::size_t width, std::size_t order) {
 }
 
 Layout CandidateScorer::layout(std::size_t example) const {
-  const std::int64_t L = tokens_.sentence[example + 1] - tokens_.sentence[example];
-  return candidate_layout(static_cast<std::size_t>(L), width_, windows_.size());
+  const auto begin = static_cast<std::size_t>(tokens_.sentence[example]);
+  const std::size_t L = static_cast<std::size_t>(tokens_.sentence[example + 1]) - begin;
+  Layout layout = candidate_layout(L, width_, windows_.size());
+  if (names_labels_) {
+    auto labels = std::make_shared<SymbolMap>();
+    labels->symbol.assign(of(begin), of(begin + L));
+    layout.shape = std::move(labels);
+  }
+  return layout;
 }
 
 template <class Visit>

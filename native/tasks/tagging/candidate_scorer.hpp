@@ -204,6 +204,8 @@ class CandidateScorer final : public Scorer {
                   std::size_t labels, IndexedRows state, std::size_t start, std::size_t end,
                   std::vector<Windows> windows, std::optional<PairFeatures> pairs,
                   ForbiddenLabels forbidden, std::size_t weights);
+  // Layouts tell which labels the candidates are, for structures under automata.
+  void name_labels() { names_labels_ = true; }
 
   std::size_t examples() const override { return tokens_.sentence.size() - 1; }
   std::size_t weights() const override { return weights_; }
@@ -234,6 +236,7 @@ class CandidateScorer final : public Scorer {
   std::optional<PairFeatures> pairs_;  // then there are windows of order 1 only
   ForbiddenLabels forbidden_;
   std::size_t weights_;
+  bool names_labels_ = false;
 };
 
 }  // namespace structlearn

@@ -85,7 +85,7 @@ class Batch:
                     f"shape {(self.size, longest)}"
                 )
             _check_device("mask", mask, found.main, main)
-            if found is ChainKind and not _by_position(structure, scores):
+            if issubclass(found, ChainKind) and not _by_position(structure, scores):
                 lengths = mask.sum(dim=1)
                 self.order = torch.argsort((~mask).to(torch.uint8), dim=1, stable=True)
                 given = {**given, found.main: self.take(main)}

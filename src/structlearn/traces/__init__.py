@@ -14,6 +14,7 @@ their callbacks. The tests replay each trace to the answer of ``argmax`` or ``fi
 """
 
 from .chains import beam_search, chain_kbest, forward_backward, viterbi
+from .constrained import constrained_search
 from .graphs import branch_and_bound, loopy_messages, minimum_cut, tree_messages
 from .learning import cutting_planes, dual_ascent, online_steps
 from .parsing import chu_liu_edmonds, cky, eisner
@@ -26,6 +27,7 @@ __all__ = [
     "chain_kbest",
     "chu_liu_edmonds",
     "cky",
+    "constrained_search",
     "cutting_planes",
     "dual_ascent",
     "eisner",

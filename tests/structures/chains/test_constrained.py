@@ -325,3 +325,12 @@ def test_automata_for_other_inputs_are_refused():
     for wrong in ({"max_states": 0}, {"tolerance": 1.0}, {"tolerance": math.nan}):
         with pytest.raises(ValueError, match=r"max_states|tolerance"):
             ConstrainedChain([], **wrong)
+
+
+def test_without_automata_each_call_may_have_another_number_of_labels():
+    chain, segments = ConstrainedChain([]), ConstrainedSemiMarkov([], 2)
+    for n_labels in (2, 5, 3, 70):
+        label = np.zeros((3, n_labels))
+        assert np.isclose(chain.log_partition(label=label), 3 * np.log(n_labels))
+        found = segments.log_partition(segment=np.zeros((1, 2, n_labels)))
+        assert np.isclose(found, np.log(n_labels))

@@ -14,6 +14,7 @@
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
 #include "structures/chains/chain.hpp"
+#include "structures/chains/constrained_sequence.hpp"
 #include "structures/examples.hpp"
 #include "tasks/tagging/candidate_scorer.hpp"
 
@@ -112,7 +113,9 @@ std::unique_ptr<PyProblem> candidate_problem(
       tokens, span(candidates), width, labels,
       IndexedRows(span(row_ptr), column.data(), 0, labels, width), start, end, std::move(read),
       of_pairs, ForbiddenLabels(span(forbidden), labels), weights);
-  auto oracle = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
+  const auto& native = nb::cast<NativeStructure&>(structure).structure;
+  if (dynamic_cast<const ConstrainedSequence*>(native.get()) != nullptr) scorer->name_labels();
+  auto oracle = std::make_shared<StructureOracle>(native);
   auto made = std::make_unique<PyProblem>(structure, scorer, oracle, Gold{}, Cost{}, nb::none());
   made->native = oracle;
   made->label_ptr = scorer->sentences();

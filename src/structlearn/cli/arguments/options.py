@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_cluster",
+    "add_constraints",
     "add_files",
     "add_header",
     "add_parameters",
@@ -115,6 +116,20 @@ def add_running(p: ArgumentParser) -> None:
     """Add the number of threads, and how much to show."""
     p.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
     add_threads(p)
+
+
+def add_constraints(p: ArgumentParser) -> None:
+    """Add hard constraints on the labels."""
+    p.add_argument(
+        "--constraint",
+        metavar="TEXT",
+        action="append",
+        help="taggers: a hard constraint on the labels, as 'contiguous()' or 'at_most(1, V)' (may "
+        "be repeated)",
+    )
+    p.add_argument(
+        "--constraints", metavar="FILE", help="taggers: a file of such constraints, one on a line"
+    )
 
 
 def add_header(p: ArgumentParser) -> None:

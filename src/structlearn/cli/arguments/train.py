@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from ...text.formats import FormatNames, token_formats
-from .options import add_files, add_header, add_parameters, add_precision, add_running, add_training
+from .options import (
+    add_constraints,
+    add_files,
+    add_header,
+    add_parameters,
+    add_precision,
+    add_running,
+    add_training,
+)
 from .values import amount, count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -59,6 +67,7 @@ def _add_labelled(p: ArgumentParser) -> None:
         help="file format (default: from the file name, else from the content)",
     )
     add_header(p)
+    add_constraints(p)
 
 
 def add_parser(p: ArgumentParser) -> None:

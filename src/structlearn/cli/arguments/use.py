@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...text.formats import FORMATS, FormatNames, token_formats
-from .options import add_cluster, add_header, add_threads
+from .options import add_cluster, add_constraints, add_header, add_threads
 from .values import count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -97,6 +97,7 @@ def add_predict(p: ArgumentParser) -> None:
         action="store_true",
         help="parsers: use the tags of the input instead of predicting them",
     )
+    add_constraints(p)
     p.add_argument(
         "--overlay", metavar="DIR", help="segmenters: write images with the classes drawn over them"
     )

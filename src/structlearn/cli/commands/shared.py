@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["check_output", "output_of", "refuse", "say_written", "source_of", "write_page"]
+__all__ = ["check_output", "constraints_of", "output_of", "refuse", "say_written", "source_of", "write_page"]
 
 
 def output_of(o: Any) -> Any:
@@ -25,6 +25,35 @@ def source_of(o: Any, path: str | None) -> Any:
     from ...text.sources import read_labelled
 
     return read_labelled(path, o.format, header=True)
+
+
+def constraints_of(o: Any) -> list[Any] | None:
+    """Return the constraints of the options and of their file; None without any."""
+    if not o.constraint and o.constraints is None:
+        return None
+    from ...constraints import ConstraintSyntaxError, parse
+    from ...exceptions import FileError
+
+    given: list[Any] = []
+    for one in o.constraint or ():
+        try:
+            given += parse(one)
+        except ConstraintSyntaxError as error:
+            where = f"--constraint {one!r}, column {error.column}"
+            raise ValueError(f"{where}: {error.reason}") from None
+    if o.constraints is not None:
+        from ...text.files import read_bytes
+
+        text = ""
+        try:
+            text = read_bytes(o.constraints).decode()
+            given += parse(text)
+        except UnicodeDecodeError:
+            raise FileError(o.constraints, "it is not UTF-8") from None
+        except ConstraintSyntaxError as error:
+            line = text.count("\n", 0, error.column - 1) + 1
+            raise FileError(o.constraints, error.reason, line) from None
+    return given
 
 
 def refuse(what: str, o: Any, *options: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...loading import class_of
 from ...printing import note, on_terminal, put, put_json
-from .shared import output_of, refuse, source_of, write_page
+from .shared import constraints_of, output_of, refuse, source_of, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ def train(o: Any) -> Callable[[], None]:
     kind = class_of(o.task)
     options = {name: getattr(o, name) for name in kind._declared if hasattr(o, name)}
     options |= {"n_jobs": o.threads, "verbose": 0 if o.quiet else 1}
+    if "constraints" in options:
+        options["constraints"] = constraints_of(o)
     if o.task == "tagger":
         # A hidden Markov model has no features: the preset of the command is not for it.
         options["features"] = o.features or ("auto" if o.learner == "hmm" else o.preset)
@@ -78,9 +80,13 @@ def label_options(model: Any, o: Any) -> dict[str, Any]:
     """Return the options of ``label_file`` that the command line has; refuse the others."""
     names = (
         "format", "nbest", "scores", "append", "confidence", "marginals", "known", "gold_tags",
-        "header",
+        "header", "constraints",
     )  # fmt: skip
     options = _options(model, model.label_file, o, *names)
+    if "constraints" in options:
+        options["constraints"] = constraints_of(o)
+    elif o.constraint:
+        refuse(_kind(model), o, "constraint")
     if "overlays" in _keywords(model.label_file):
         options["overlays"] = o.overlay
     return options
@@ -91,11 +97,15 @@ def _keywords(method: Any) -> Any:
     return method.__kwdefaults__ or ()
 
 
+def _kind(model: Any) -> str:
+    """Return what a model is called, with its article."""
+    return f"{'an' if model._title[0] in 'AEIOU' else 'a'} {model._title.lower()}"
+
+
 def _options(model: Any, method: Any, o: Any, *names: str) -> dict[str, Any]:
     """Return the options that a method has; refuse others that were given."""
-    kind = f"{'an' if model._title[0] in 'AEIOU' else 'a'} {model._title.lower()}"
     known = _keywords(method)
-    refuse(kind, o, *(name for name in names if name not in known))
+    refuse(_kind(model), o, *(name for name in names if name not in known))
     given = {name: getattr(o, name) for name in names if name in known}
     # Tags are read as the parser was trained, unless the option says otherwise.
     return {k: None if k == "gold_tags" and not v else v for k, v in given.items()}

@@ -67,6 +67,11 @@ class _Accepted(NativeStructure):
         self.max_states = int(max_states)
         self.tolerance = float(tolerance)
 
+    def __repr__(self) -> str:
+        own = {k: v for k, v in vars(self).items() if k in ("order", "max_length")}
+        shown = ", ".join(f"{k}={v!r}" for k, v in own.items())
+        return f"{type(self).__name__}({len(self.automata)} automata, {shown})"
+
     # -- outputs --------------------------------------------------------------------------------
 
     def _symbols(self, y: Any) -> Iterable[tuple[int, int]]:

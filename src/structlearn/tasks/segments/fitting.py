@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...fitting.split_corpus import SplitCorpus
 from ...io.weight_tables import packed_table
 from ...metrics.schemes import are_chunk_labels
 from ...metrics.segments import OUTSIDE, to_segments
+from ...models.label_constraints import segment_sequences
 from ...problem import Problem
 from ...problem.gold import GoldOutputs
 from ...scoring.layout import WeightLayout
@@ -28,6 +29,7 @@ from ..tagging.fitting import Fitting, sentence_weights
 from ..tagging.inspection import strongest
 from ..tagging.inventory import Inventory, count_features, name_features
 from ..tagging.label_layout import label_layout, seen_labels
+from ..tagging.lawful import segmentation_under
 from ..tagging.problem import LabelProblem
 from .model import SegmentModel
 
@@ -38,6 +40,8 @@ Segments = list[list[tuple[int, int, int]]]
 
 #: Features of each label whose names a model has.
 _NAMED = 20
+#: What an inventory works out from the rest.
+_MADE = ("layout", "structure")
 
 
 class SegmentInventory(Inventory):
@@ -51,6 +55,8 @@ class SegmentInventory(Inventory):
         Tokens of the longest segment.
     templates, corpus, target
         As of :class:`Inventory`.
+    constraints : list of str
+        What outputs keep to.
     """
 
     _outputs: tuple[Segments, npt.NDArray[np.int32]] | None = None
@@ -62,17 +68,18 @@ class SegmentInventory(Inventory):
         templates: FeatureTemplates,
         corpus: SplitCorpus,
         target: int,
+        constraints: Sequence[str] = (),
     ) -> None:
         super().__init__(templates, corpus, target)
-        self.labels, self.max_length = labels, max_length
+        self.labels, self.max_length, self.constraints = labels, max_length, constraints
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: v for name, v in super().__getstate__().items() if name != "layout"}
+        return {name: v for name, v in super().__getstate__().items() if name not in _MADE}
 
-    @property
+    @cached_property
     def structure(self) -> SemiMarkov:
-        """Segmentations."""
-        return SemiMarkov(self.max_length)
+        """Segmentations, under constraints where there are any."""
+        return segmentation_under(self.max_length, self.constraints, self.labels)
 
     @cached_property
     def layout(self) -> WeightLayout:
@@ -158,9 +165,14 @@ class SegmentFitting(Fitting):
         self.max_length = tagger.max_length or min(longest, self.usual_length)
         times = self.chunks.times.items()
         self.n_cut = sum(n for (_, length), n in times if length > self.max_length)
+        labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]
+        reads = partial(_segment_numbers, self.target, self.max_length, labels)
+        self.corpus = corpus = self.lawful(corpus, segment_sequences(labels), reads)
+        if self.n_illegal:
+            self.chunks = corpus.parts.sum(_Chunks, self.target)
         self.labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]
         self.inventory = SegmentInventory(
-            self.labels, self.max_length, self.templates, corpus, self.target
+            self.labels, self.max_length, self.templates, corpus, self.target, self.constraints
         )
 
     def shown(self) -> list[str]:
@@ -256,6 +268,15 @@ class _Chunks:
         self.times.update(other.times)
         self.weights.update(other.weights)
         return self
+
+
+def _segment_numbers(
+    target: int, max_length: int, labels: list[str], corpus: Corpus
+) -> list[tuple[list[int], list[int]]]:
+    """Return the numbers of the labels of each sentence's segments, and where these begin."""
+    number = {label: k for k, label in enumerate(labels)}
+    rows = (to_segments(row, max_length)[0] for row in corpus.column(target))
+    return [([number[kind] for _, _, kind in row], [begin for begin, _, _ in row]) for row in rows]
 
 
 def _problem(corpus: Corpus, inventory: SegmentInventory, class_weight: Any) -> LabelProblem:

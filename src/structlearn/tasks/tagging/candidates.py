@@ -15,6 +15,7 @@ first pass is always among the candidates of a sentence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,9 @@ from ...fitting.parts import Parts
 from ...io.weight_tables import packed_table
 from ...problem.problem import Problem
 from ...scoring.layout import SeenOutcomes
-from ...structures.chains.chain import Chain
 from .first_pass import FirstPass
 from .inventory import Inventory
+from .lawful import chain_under
 from .token_problem import TokenProblem
 
 __all__ = ["CandidateProblem", "CandidateWeights", "Chosen"]
@@ -50,6 +51,8 @@ class CandidateWeights:
         Of the chain.
     width : int
         Number of candidates.
+    constraints, written : list of str
+        What outputs keep to, and how the labels are written, as constraints have them.
     """
 
     #: Of each order, the label windows that have weights: histories, row pointers, labels.
@@ -64,9 +67,12 @@ class CandidateWeights:
         observed: SeenOutcomes,
         order: int,
         width: int,
+        constraints: Sequence[str] = (),
+        written: Sequence[str] = (),
     ) -> None:
         self.inventory, self.first, self.observed = inventory, first, observed
         self.order, self.width = order, width
+        self.constraints, self.written = constraints, written
         self.n_labels = len(inventory.vocabulary.labels)
 
     def find_windows(self, chosen: Parts) -> None:
@@ -156,7 +162,7 @@ class CandidateProblem(Problem):
         if weights.pairs is not None:
             place = (arrays[name] for name in ("pair_sentence", "pair_begin", "pair_feature"))
             pairs = (*place, *weights.pairs)
-        chain = Chain(order=weights.order).native
+        chain = chain_under(weights.order, weights.constraints, weights.written).native
         bare = _core.candidate_problem(
             chain,
             rows.site_ptr,
@@ -189,7 +195,7 @@ class CandidateProblem(Problem):
     @property
     def has_beam(self) -> bool:
         """Whether inference can be replaced by a beam search."""
-        return True
+        return not self.weights.constraints
 
     def specification(self) -> dict[str, Any]:
         """Return what the objective depends on, as plain data."""

@@ -70,6 +70,9 @@ class Fitting:
     n_features: int
     #: The preset has features of tags, and no column has tags.
     leaves_out_tags = False
+    #: What outputs keep to, as text, and how many sentences of the corpus do not.
+    constraints: Sequence[str] = ()
+    n_illegal = 0
 
     def problem(self) -> Problem:
         """Return the problem to be solved; ``n_features`` is known then."""
@@ -115,6 +118,18 @@ class Fitting:
     def more(self) -> dict[str, Any]:
         """Return what the model file tells of the training besides."""
         return {}
+
+    def lawful(self, corpus: SplitCorpus, sequences: Any, reads: Any) -> SplitCorpus:
+        """Return the sentences that break no constraint; refuse others, or leave them out."""
+        if self.tagger.constraints is None:
+            return corpus
+        from ...constraints.text import stored
+        from .lawful import lawful
+
+        self.constraints = stored(self.tagger.constraints)
+        drop = self.tagger.illegal == "drop"
+        corpus, self.n_illegal = lawful(corpus, self.constraints, sequences, reads, drop)
+        return corpus
 
     # -- what both do ---------------------------------------------------------------------------
 
@@ -231,6 +246,7 @@ class Fitting:
             "n_columns": corpus.n_columns,
             "target": self.target,
             "labels": self.labels,
+            "constraints": self.constraints,
             "training": {
                 "learner": tagger.learner,
                 "sentences": len(corpus),
@@ -238,6 +254,7 @@ class Fitting:
                 "features": self.n_features,
                 "random_state": tagger.random_state,
                 **({"separator": between} if between else {}),
+                **({"illegal": self.n_illegal} if self.n_illegal else {}),
                 **self.more(),
             },
         }

@@ -145,6 +145,10 @@ def label_facts(model: Any) -> list[tuple[str, str]]:
         facts.append(("candidates", f"{model.candidates} labels are considered at each token"))
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
+    if model.constraints:
+        facts.append(("constraints", "; ".join(model.constraints)))
+    if "illegal" in training:
+        facts.append(("left out", f"{training['illegal']} sentences that break a constraint"))
     if "cut" in training:
         facts.append(("chunks cut", str(training["cut"])))
     return facts

@@ -235,7 +235,10 @@ class Tagger(TokenLabels, LabelTagger):
         return numbers
 
     def _single_marginals(self, x: Any, temperature: float, least: float) -> Any:
-        return self._fitted().calls.probabilities(x, self.classes_, temperature, least)
+        model = self._fitted()
+        if model.constraints:
+            return None
+        return model.calls.probabilities(x, self.classes_, temperature, least)
 
     @property
     def _shown(self) -> list[str]:

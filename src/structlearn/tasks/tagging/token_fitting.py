@@ -7,6 +7,7 @@ from functools import partial
 from ...exceptions import FileError
 from ...fitting.split_corpus import SplitCorpus
 from ...metrics.schemes import are_chunk_labels, file_scheme, legal_transitions, written
+from ...models.label_constraints import token_sequences
 from ...text.templates import FeatureTemplates
 from .candidate_counts import MANY_LABELS, n_candidates
 from .fitting import Fitting, sentence_weights
@@ -100,6 +101,10 @@ class TokenFitting(Fitting):
         if blank and tagger.unknown == "_":
             tagger.unknown = ""
         corpus = self.with_labels(corpus)
+        labels = list(dict.fromkeys([*corpus.counts(self.target), *(start.shown if start else ())]))
+        labels = [label for label in labels if label != tagger.unknown]
+        reads = partial(_label_numbers, self.target, {label: k for k, label in enumerate(labels)})
+        corpus = self.lawful(corpus, token_sequences(labels), reads)
         self.scheme_of_file = file_scheme(list(corpus.counts(self.target)))
         if start is not None:
             check_start(start, tagger)
@@ -205,7 +210,9 @@ class TokenFitting(Fitting):
         order, vocabulary, pairs = self.tagger.order, self.inventory.vocabulary, None
         if vocabulary.pair_size and order > 0:
             pairs = self.corpus.parts.sum(_seen_pairs, self.inventory)
-        self.weights = TokenWeights(self.inventory, order, self.forbid(), observed, pairs)
+        self.weights = TokenWeights(
+            self.inventory, order, self.forbid(), observed, pairs, self.constraints, self.shown()
+        )
         corpus, weights = self.corpus, (self.weights, self.class_weight())
         return corpus.parts.problem(_token_problem, *weights, n_tokens=corpus.n_tokens)
 
@@ -227,7 +234,9 @@ class TokenFitting(Fitting):
             return self._problem(observed)
         self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
         chosen = tokens.then(_choose, first, self.candidates)
-        weights = CandidateWeights(inventory, first, observed, tagger.order, self.candidates)
+        under = self.constraints, self.shown()
+        size = tagger.order, self.candidates
+        weights = CandidateWeights(inventory, first, observed, *size, *under)
         weights.find_windows(chosen)
         self.weights = weights
         return chosen.problem(CandidateProblem, weights, n_tokens=corpus.n_tokens)
@@ -291,6 +300,16 @@ class TokenFitting(Fitting):
 
 
 # -- what is done where the parts are -------------------------------------------------------------
+
+
+def _label_numbers(
+    target: int, number: dict[str, int], corpus: Corpus
+) -> list[tuple[list[int], range]]:
+    """Return the numbers of the labels of each sentence, −1 where they are unknown."""
+    return [
+        ([number.get(label, -1) for label in row], range(len(row)))
+        for row in corpus.column(target)
+    ]
 
 
 def _seen_pairs(corpus: Corpus, inventory: Inventory) -> SeenOutcomes:

@@ -176,6 +176,7 @@ class TokenProblem(Problem):
             and not self._has_values
             and self.sample_weight is None
             and not self.has_unknown
+            and not self.weights.constraints
             and self.n_labels <= _MOST_LABELS
         )
 

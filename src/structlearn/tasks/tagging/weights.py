@@ -10,7 +10,7 @@ from ...io.weight_tables import packed_table
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -40,6 +40,10 @@ class TokenWeights:
         The labels that each feature has weights for; by default those it was seen with.
     pairs : SeenOutcomes, optional
         The label pairs that features of pairs were seen with.
+    constraints : list of str
+        What outputs keep to.
+    written : list of str
+        How the labels are written, as constraints have them.
     """
 
     def __init__(
@@ -49,24 +53,28 @@ class TokenWeights:
         forbid: Mapping[str, Any],
         observed: SeenOutcomes | None = None,
         pairs: SeenOutcomes | None = None,
+        constraints: Sequence[str] = (),
+        written: Sequence[str] = (),
     ) -> None:
         self.inventory, self.order, self.forbid = inventory, order, forbid
         self.observed, self.pairs = observed, pairs
+        self.constraints, self.written = constraints, written
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("layout", "rows")}
+        made = ("layout", "rows", "structure")
+        return {name: value for name, value in vars(self).items() if name not in made}
 
     @property
     def labels(self) -> list[str]:
         """The labels, by their numbers."""
         return list(self.inventory.vocabulary.labels)
 
-    @property
+    @cached_property
     def structure(self) -> Chain:
-        """The chain."""
-        from ...structures.chains.chain import Chain
+        """The chain, under constraints where there are any."""
+        from .lawful import chain_under
 
-        return Chain(order=self.order)
+        return chain_under(self.order, self.constraints, self.written)
 
     @cached_property
     def rows(self) -> tuple[Any, Any, Any]:

@@ -7,8 +7,16 @@ structure in another process, and ``torch.compile`` before anything was computed
 
 from __future__ import annotations
 
-from ...structures import Arborescence, Chain, Constituency, SemiMarkov
+from ...structures import (
+    Arborescence,
+    Chain,
+    ConstrainedChain,
+    ConstrainedSemiMarkov,
+    Constituency,
+    SemiMarkov,
+)
 from ...structures.base import Structure
+from .accepted import AcceptedChainKind, AcceptedSegmentKind
 from .base import (
     IGNORE,
     UNUSED,
@@ -41,6 +49,8 @@ __all__ = [
 _TYPES: dict[type, type[Kind]] = {
     Chain: ChainKind,
     SemiMarkov: SegmentKind,
+    ConstrainedChain: AcceptedChainKind,
+    ConstrainedSemiMarkov: AcceptedSegmentKind,
     Arborescence: DependencyKind,
     Constituency: ConstituentKind,
 }
@@ -66,5 +76,5 @@ def named_kind(name: str) -> Kind:
         names = tuple(block.rstrip("*") for block in blocks)
         shared = tuple(block.endswith("*") for block in blocks)
         # Threads that come here together make equal ones; all take the first.
-        found = _KINDS.setdefault(name, kind(structure(*map(int, options)), names, shared))
+        found = _KINDS.setdefault(name, kind(kind.of_options(structure, options), names, shared))
     return found

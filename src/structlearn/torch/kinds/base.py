@@ -77,6 +77,11 @@ class Kind:
         return cls.word
 
     @classmethod
+    def of_options(cls, structure: type[Structure], options: Sequence[str]) -> Structure:
+        """Return the structure whose :meth:`key` has these options."""
+        return structure(*map(int, options))
+
+    @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
         """Tell whether a tensor of this rank, given for a block, is one for all examples.
 

@@ -8,10 +8,10 @@ import torch
 
 from .base import Kind, Tensors
 
-__all__ = ["LabelPairKind"]
+__all__ = ["MOST_LABELS", "LabelPairKind"]
 
 #: As many as the kernels have room for.
-_MOST_LABELS = 256
+MOST_LABELS = 256
 
 
 class LabelPairKind(Kind):
@@ -20,7 +20,7 @@ class LabelPairKind(Kind):
     cuts_leave_rows = True
 
     def has_kernel(self, scores: Tensors, temperature: float) -> bool:
-        return scores[0].shape[-1] <= _MOST_LABELS and all(
+        return scores[0].shape[-1] <= MOST_LABELS and all(
             block.dim() <= (3 if name == "transition" else 1)
             for name, block in zip(self.names[1:], scores[1:], strict=True)
         )

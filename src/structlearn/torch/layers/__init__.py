@@ -33,6 +33,10 @@ class ChainCRF(LabelPairLayer):
         The labels' names, for ``forbid`` and ``scheme``.
     scheme : {"iob", "iobes", "bilou"}, optional
         Forbid what this scheme of chunk labels does not know.
+    constraints : list of Constraint, or str, optional
+        What outputs keep to, in training and in prediction, in terms of ``labels``, else of their
+        numbers. The core answers; on a GPU the kernels do where the automata's states times the
+        labels are at most 256.
 
     Attributes
     ----------
@@ -62,6 +66,7 @@ class ChainCRF(LabelPairLayer):
         forbid: Any = None,
         labels: Sequence[str] | None = None,
         scheme: str | None = None,
+        constraints: Any = None,
     ) -> None:
         super().__init__(
             Chain(),
@@ -69,6 +74,7 @@ class ChainCRF(LabelPairLayer):
             forbid=forbid,
             labels=labels,
             scheme=scheme,
+            constraints=constraints,
             margin=margin,
             temperature=temperature,
             cost=cost,
@@ -85,8 +91,9 @@ class SemiMarkovCRF(LabelPairLayer):
     Parameters
     ----------
     n_labels, max_length : int
-    margin, temperature, cost, forbid, labels
-        As of :class:`ChainCRF`; pairs are those of neighbouring segments.
+    margin, temperature, cost, forbid, labels, constraints
+        As of :class:`ChainCRF`; pairs are those of neighbouring segments, and constraints read a
+        label for each segment.
     """
 
     def __init__(
@@ -99,12 +106,14 @@ class SemiMarkovCRF(LabelPairLayer):
         cost: Any = "hamming",
         forbid: Any = None,
         labels: Sequence[str] | None = None,
+        constraints: Any = None,
     ) -> None:
         super().__init__(
             SemiMarkov(max_length),
             n_labels,
             forbid=forbid,
             labels=labels,
+            constraints=constraints,
             margin=margin,
             temperature=temperature,
             cost=cost,

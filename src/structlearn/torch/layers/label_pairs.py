@@ -9,6 +9,9 @@ import numpy as np
 
 import torch
 
+from ...constraints.automata import automata_of
+from ...constraints.readings import alphabet_of, product_of, sequences_of
+from ...constraints.text import read_constraints
 from ...structures.base import Structure
 from ..label_schemes import forbidden_transitions
 from .base import CRFLayer
@@ -34,6 +37,7 @@ class LabelPairLayer(CRFLayer):
         forbid: Any = None,
         labels: Sequence[str] | None = None,
         scheme: str | None = None,
+        constraints: Any = None,
         **loss: Any,
     ) -> None:
         super().__init__(structure, **loss)
@@ -48,6 +52,8 @@ class LabelPairLayer(CRFLayer):
             raise ValueError(f"there are {len(labels)} labels, n_labels is {n_labels}")
         if scheme is not None and labels is None:
             raise ValueError("a scheme needs the labels by name: labels=[...]")
+        if constraints is not None:
+            self.structure = _under(structure, constraints, labels or range(n_labels))
         self.n_labels = n_labels
         self.transition = torch.nn.Parameter(torch.empty(n_labels, n_labels))
         self.start = torch.nn.Parameter(torch.empty(n_labels))
@@ -92,6 +98,14 @@ class LabelPairLayer(CRFLayer):
     def extra_repr(self) -> str:
         """Return the number of labels and the loss's parameters."""
         return f"n_labels={self.n_labels}, {super().extra_repr()}"
+
+
+def _under(structure: Structure, constraints: Any, labels: Sequence[Any]) -> Structure:
+    """Return a chain or segmentation under constraints on its labels."""
+    sequences = sequences_of(structure, alphabet_of(structure, labels), None)
+    assert sequences is not None
+    named = automata_of(read_constraints(constraints), sequences)
+    return product_of(structure, [one.automaton for one in named])
 
 
 def _forbid(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from typing import Any
 
+from ... import traces
 from ...constraints import (
+    ConstraintSyntaxError,
     Label,
     Part,
     at_least,
@@ -14,9 +15,12 @@ from ...constraints import (
     exactly,
     forbid,
     if_then,
+    parse,
     require,
     with_constraints,
 )
+from ...constraints.construction import TooManyStates, explore
+from ...drawing.automata import draw_automata
 from ...exceptions import CapabilityError, InfeasibleError
 from ...structures import Chain
 from ..enumeration import Enumeration
@@ -26,30 +30,35 @@ from .sequence import Sequence, literal
 
 __all__ = ["answer", "read_constraint"]
 
-MOST_CONSTRAINTS, MOST_RANKS = 8, 60
+MOST_CONSTRAINTS = 8
 #: Sequences that are listed where they keep to the constraints.
 MOST_SUMMED = 512
-#: Seconds that the integer program may take.
-TIME_LIMIT = 2.0
+#: States of an automaton that is drawn beside the trellis.
+MOST_DRAWN = 24
 
 HELP = (
     "forbid noun · forbid verb at 1 · forbid noun then verb · require adj at 3 · at most 1 noun · "
-    "at least 1 verb · exactly 2 noun · if noun at 1 then verb at 2"
+    "at least 1 verb · exactly 2 noun · if noun at 1 then verb at 2 · contiguous() · "
+    'precedes(noun, verb) · matches("noun+ verb?")'
 )
 
 
 class Read:
-    """One constraint: the object, and the Python that makes it."""
+    """The constraints of a line: the objects, and the Python that makes them."""
 
     def __init__(self, made: Any, python: str) -> None:
         self.made, self.python = made, python
+
+    @property
+    def constraints(self) -> list[Any]:
+        """The objects, mostly one."""
+        return self.made if isinstance(self.made, list) else [self.made]
 
 
 def read_constraint(text: str, labels: list[str], length: int) -> Read:
     """Return the constraint that a line stands for; positions count from 1."""
     line = " ".join(text.split())
     label = "(" + "|".join(sorted(map(re.escape, labels), key=len, reverse=True)) + ")"
-    at = {name: k for k, name in enumerate(labels)}
 
     def place(number_: str) -> int:
         t = int(number_)
@@ -60,10 +69,9 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
         return t - 1
 
     def one(name: str, position: str | None) -> tuple[Any, str]:
-        k = at[name]
         if position is None:
-            return Label(k), f"Label({k})"
-        return Label(k, at=place(position)), f"Label({k}, at={place(position)})"
+            return Label(name), f"Label({name!r})"
+        return Label(name, at=place(position)), f"Label({name!r}, at={place(position)})"
 
     found = re.fullmatch(rf"(forbid|require) {label}(?: at (\d{{1,3}}))?", line)
     if found:
@@ -72,8 +80,8 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
         return Read(function(made), f"{found[1]}({python})")
     found = re.fullmatch(rf"forbid {label} then {label}", line)
     if found:
-        a, b = at[found[1]], at[found[2]]
-        return Read(forbid(Part("transition", a, b)), f'forbid(Part("transition", {a}, {b}))')
+        a, b = found[1], found[2]
+        return Read(forbid(Part("transition", a, b)), f'forbid(Part("transition", {a!r}, {b!r}))')
     found = re.fullmatch(rf"(at most|at least|exactly) (\d{{1,3}}) {label}", line)
     if found:
         made, python = one(found[3], None)
@@ -86,6 +94,15 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
     if found:
         first, second = one(found[1], found[2]), one(found[3], found[4])
         return Read(if_then(first[0], second[0]), f"if_then({first[1]}, {second[1]})")
+    if re.match(r"[a-z_]+\(", line):
+        try:
+            made = parse(line)
+            with_constraints(Chain(), made, classes=labels).report(label=[[0.0] * len(labels)])
+            return Read(made, ", ".join(map(repr, made)))
+        except ConstraintSyntaxError as error:
+            raise Refused(f"column {error.column} of {line!r}: {error.reason}") from None
+        except (ValueError, CapabilityError) as error:
+            raise Refused(str(error)) from None
     raise Refused(f"{line!r} is not understood; labels are {', '.join(labels)}. What works: {HELP}")
 
 
@@ -109,11 +126,10 @@ def answer(request: Request) -> dict[str, Any]:
         "count": None,
         "outputs": None,
     }
-    constrained: Any = Chain()
-    if read:
-        constrained = with_constraints(Chain(), [r.made for r in read], time_limit=TIME_LIMIT)
+    made = [one for r in read for one in r.constraints]
+    constrained = with_constraints(chain, made, classes=sequence.labels)
     try:
-        solution = constrained.solve(**scores)
+        trace = traces.constrained_search(constrained, **scores)
     except InfeasibleError as error:
         lines_ = ["no sequence keeps to all of these", str(error)]
         steps = [{"kind": "none", "path": None, "formula": lines_, "say": "No sequence is left."}]
@@ -126,12 +142,11 @@ def answer(request: Request) -> dict[str, Any]:
             "how": "",
             "marginals": None,
         }
-    best = solution.output.tolist()
-    top, value = chain.score(free, **scores), chain.score(solution.output, **scores)
-    steps, second = _steps(sequence, lines, read, best, value)
-    if second is None:
-        ranked = constrained.kbest(2, **scores)
-        second = ranked[1][1].tolist() if len(ranked) > 1 else None
+    best, value = trace.answer, trace.value
+    top = chain.score(free, **scores)
+    steps = [_search(sequence, constrained, trace, step) for step in trace.steps]
+    ranked = constrained.kbest(2, **scores)
+    second = ranked[1][1].tolist() if len(ranked) > 1 else None
     found |= _sums(sequence, constrained, read, request.choice("mode", ("max", "sum")))
     return {
         **found,
@@ -140,7 +155,7 @@ def answer(request: Request) -> dict[str, Any]:
         "runner_up": None if second is None else sequence.described(second),
         "price": top - value,
         "how": str(constrained.report(**scores)) if read else "",
-        "exact": bool(solution.exact),
+        "exact": True,
     }
 
 
@@ -158,57 +173,58 @@ def _sums(sequence: Sequence, constrained: Any, read: list[Read], mode: str) -> 
         every = Enumeration(*sequence.factors(), keep=keep)
         found |= {"outputs": every.rows(sequence.described), "enumerated": every.marginals}
         found["count"] = len(every.every)
-    with contextlib.suppress(CapabilityError):  # counts of labels have no dynamic program
-        found["marginals"] = constrained.marginals(**scores)["label"]
+    found["marginals"] = constrained.marginals(**scores)["label"]
     return found
 
 
-def _steps(
-    sequence: Sequence, lines: list[str], read: list[Read], best: list[int], value: float
-) -> tuple[list[dict[str, Any]], list[int] | None]:
-    """Return the sequences in the order of their scores, up to the first that keeps to all.
+def _search(sequence: Sequence, constrained: Any, trace: Any, step: Any) -> dict[str, Any]:
+    """Return what the lab shows of one search: the automata in it, the answer, what breaks."""
+    compiled = constrained._compiled(sequence.scores)[2]
+    rules = [str(rule) for rule, _ in compiled.every_automaton]
+    named, path = " ".join(sequence.named(step["output"])), step["output"]
+    joined, broken = step["automata"], [rules[c] for c in step["rejecting"]]
+    states = plural(step["states"], "state")
+    said = f"in the product with {plural(len(joined), 'automaton', 'automata')}, {states}"
+    where = said if joined else "without automata"
+    text = [f"the best {where}: {named}: {number(step['value'])}"]
+    text.append("rejected by: " + "; ".join(broken) if broken else "accepted by all: the answer")
+    drawn = _drawn([compiled.automata[c] for c in joined], sequence.labels)
+    say = f"Best {where}: {named}, {'rejected by ' + '; '.join(broken) if broken else 'the answer'}."
+    return {
+        "kind": "search", "path": path, "ok": not broken, "formula": text, "say": say,
+        "states": step["states"], "drawn": drawn,
+    }  # fmt: skip
 
-    And the second that does, where it is found on the way.
-    """
-    steps: list[dict[str, Any]] = []
-    done = False
-    each = [
-        (line, with_constraints(Chain(), [r.made])) for line, r in zip(lines, read, strict=True)
-    ]
-    for rank, (score, y) in enumerate(Chain().kbest(MOST_RANKS, **sequence.scores), 1):
-        broken = [line for line, one in each if one.broken(y, **sequence.scores) is not None]
-        if done:
-            if not broken:
-                return steps, y.tolist()
-            continue
-        named = " ".join(sequence.named(y))
-        text = [f"{rank}. {named}: {number(score)}"]
-        if broken:
-            text.append("breaks: " + "; ".join(broken))
-        else:
-            text.append("keeps to everything: the answer")
-        say = (
-            f"Number {rank}, {named}: {'breaks ' + '; '.join(broken) if broken else 'the answer'}."
+
+def _drawn(automata: list[Any], labels: list[str]) -> str:
+    """Return the minimal automaton of several as SVG; the single ones where that is large."""
+    if not automata:
+        return ""
+    try:
+        product = explore(
+            tuple(one.start for one in automata),
+            lambda state, k: _step(automata, state, k),
+            lambda state: all(one.accepting[s] for one, s in zip(automata, state, strict=True)),
+            len(labels),
+            lambda k: k,
         )
-        steps.append(
-            {"kind": "rank", "path": y.tolist(), "ok": not broken, "formula": text, "say": say}
-        )
-        done = not broken
-    if done:
-        return steps, None
-    named = " ".join(sequence.named(best))
-    text = [f"none of the {MOST_RANKS} best keeps to everything; the program finds it at once:"]
-    text.append(f"{named}: {number(value)}")
-    say = f"The answer is {named}."
-    last = {"kind": "rank", "path": best, "ok": True, "formula": text, "say": say}
-    return [*steps, last], None
+    except TooManyStates:
+        product = None
+    small = product is not None and product.n_states <= MOST_DRAWN
+    return draw_automata([product] if small else automata, labels).svg
+
+
+def _step(automata: list[Any], state: Any, label: int) -> Any:
+    after = tuple(int(one.next[s, label]) for one, s in zip(automata, state, strict=True))
+    return None if min(after) < 0 else after
 
 
 def _python(sequence: Sequence, read: list[Read]) -> str:
     lines = [
         "import numpy as np",
         "from structlearn.constraints import (",
-        "    Label, Part, at_least, at_most, exactly, forbid, if_then, require, with_constraints,",
+        "    Chunk, Label, Part, at_least, at_most, contiguous, each_at_most_once, exactly, forbid,",
+        "    if_then, matches, not_adjacent, precedes, require, with_constraints,",
         ")",
         "from structlearn.structures import Chain",
         "",
@@ -226,4 +242,4 @@ def _python(sequence: Sequence, read: list[Read]) -> str:
 def _constrained(read: list[Read]) -> list[str]:
     if not read:
         return ["chain = Chain()"]
-    return ["chain = with_constraints(Chain(), [", *[f"    {r.python}," for r in read], "])"]
+    return ["chain = with_constraints(Chain(), [", *[f"    {r.python}," for r in read], "], classes=labels)"]

@@ -14,6 +14,7 @@ export const constraintsLab = {
   presets: {
     one: { title: "at most 1 noun", state: { ...base, constraints: "at most 1 noun" } },
     verbs: { title: "two verbs, no verb first", state: { ...base, constraints: "at least 2 verb\nforbid verb at 1" } },
+    runs: { title: "each label in one run", state: { ...base, constraints: "contiguous()\nat most 2 noun" } },
     fish: { title: "Fish Sleep: no noun before a verb", state: { ...SEQUENCES.fish.state, constraints: "forbid N then V" } },
     none: { title: "impossible", state: { ...base, constraints: "at most 1 noun\nrequire noun at 1\nrequire noun at 4" } },
   },
@@ -38,7 +39,12 @@ export const constraintsLab = {
   },
   answers(answer, at, state) {
     const free = answer.free, total = (o) => o.score + (state.augmented ? o.cost : 0);
-    const found = [answerList(answer, { best: "best that keeps to it", second: "runner-up that keeps to it", free: "best without constraints" })];
+    const step = answer.steps[at], found = [];
+    if (step.drawn) {
+      found.push(el("figure", {}, el("img", { class: "automaton", src: "data:image/svg+xml," + encodeURIComponent(step.drawn), alt: `The automaton of this search, ${step.states} states` }),
+        el("figcaption", { class: "hint" }, "What the labels are read by: a label leads from state to state, and a missing way breaks a rule. States are added as answers break rules.")));
+    }
+    found.push(answerList(answer, { best: "best that keeps to it", second: "runner-up that keeps to it", free: "best without constraints" }));
     if (answer.best) {
       found.push(el("p", { class: "hint" }, answer.price > 1e-9 ? `Price: ${num(total(free), 3)} − ${num(total(answer.best), 3)} = ${num(answer.price, 3)}.` : "The best answer keeps to it anyway: the price is 0."));
     } else found.push(el("p", { class: "hint" }, "No sequence is left."));
