@@ -25,7 +25,7 @@ __all__ = ["Annotating"]
 _BATCH = 200_000
 #: Sentences of more tokens are cut: texts such as tables of numbers have no sentences, and parsers
 #: take 4,000 words.
-_LONGEST = 1000
+_LONGEST = 400
 
 
 class Annotating:
@@ -248,16 +248,29 @@ class Annotating:
             for sentences in self._tokeniser(texts, threads)
         ]
 
-    def _last_sentence(self, text: str) -> int:
-        """Return where the last sentence of a text begins."""
-        (sentences,) = self._places([text], 1)
-        return sentences[-1][0][0] if sentences else 0
-
     def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
+        if len(texts) == 1 and len(texts[0]) > _BATCH and self._own_tokeniser is None:
+            return [self._annotated_long(texts[0], threads, confidence)]
+        return self._annotated_together(texts, threads, confidence)
+
+    def _annotated_together(
+        self, texts: Sequence[str], threads: int, confidence: bool
+    ) -> list[Doc]:
         docs = self._finished(texts, self._places(texts, threads), threads, True)
         if confidence:
             self._add_confidence(docs, threads)
         return docs
+
+    def _annotated_long(self, text: str, threads: int, confidence: bool) -> Doc:
+        """Annotate a text in pieces: what the stages need does not grow with it."""
+        from .files import cut_text
+
+        check_text(text)
+        doc = Doc("")
+        blocks = (text[at : at + _BATCH // 2] for at in range(0, len(text), _BATCH // 2))
+        for piece in cut_text(blocks, _BATCH // 2):
+            doc.append(self._annotated_together([piece], threads, confidence)[0])
+        return doc
 
     def _finished(
         self, texts: Sequence[str], places: list[Places], threads: int, split: bool
@@ -366,15 +379,16 @@ class Annotating:
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts several together; one that is longer than a batch alone."""
     batch: list[str] = []
     size = 0
     for text in texts:
         check_text(text)
-        batch.append(text)
-        size += len(text)
-        if size >= _BATCH:
+        if batch and size + len(text) > _BATCH:
             yield batch
             batch, size = [], 0
+        batch.append(text)
+        size += len(text)
     if batch:
         yield batch
 
