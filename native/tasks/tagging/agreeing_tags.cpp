@@ -15,7 +15,7 @@ namespace {
 // stays.
 constexpr double kLeast = 1e-300;
 
-void check(std::span<const AgreeingTagger> taggers) {
+void check(const std::vector<AgreeingTagger>& taggers) {
   if (taggers.empty() || taggers[0].label.empty()) {
     throw std::invalid_argument("there are no combinations of tags");
   }
@@ -37,12 +37,19 @@ void check(std::span<const AgreeingTagger> taggers) {
 // Log probabilities by one tagger. Its reader remembers words, and so each has its own.
 struct Asked {
   const AgreeingTagger& tagger;
+  const LikelyLabels* likely;
   TaggerReader reader;
+  LikelyLabels::Scratch scratch;
   std::vector<double> log_p;  // (L, K) of a sentence
 
-  Asked(const AgreeingTagger& t, const Corpus& corpus) : tagger(t), reader(*t.model, corpus) {}
+  Asked(const AgreeingTagger& t, const LikelyLabels* l, const Corpus& corpus)
+      : tagger(t), likely(l), reader(*t.model, corpus) {}
   void ask(std::size_t sentence) {
-    marginals(reader, reader.scores(sentence, Purpose::kSums), tagger.temperature, log_p);
+    const Scored& scored = reader.scores(sentence, Purpose::kSums);
+    const std::size_t L = scored.layout.block[scored.first].sites;
+    if (likely == nullptr || !likely->probabilities(scored.parts, L, scratch, log_p)) {
+      marginals(reader, scored, tagger.temperature, log_p);
+    }
     for (double& p : log_p) p = std::log(std::max(p, kLeast));
   }
   // Adds those of a token to the sums of the combinations.
@@ -54,16 +61,37 @@ struct Asked {
 
 }  // namespace
 
-std::vector<std::uint32_t> agreeing_tags(std::span<const AgreeingTagger> taggers,
-                                         const Corpus& corpus, std::size_t threads,
-                                         Interrupt& interrupt) {
-  check(taggers);
+AgreeingTags::AgreeingTags(std::vector<AgreeingTagger> taggers, std::size_t exact)
+    : taggers_(std::move(taggers)) {
+  check(taggers_);
+  for (const AgreeingTagger& tagger : taggers_) {
+    const TaggerWeights& w = tagger.model->weights();
+    const bool many = w.labels > exact && w.order == 1 && !tagger.model->features().has_transitions();
+    likely_.push_back(many ? std::make_unique<LikelyLabels>(w.start, w.transition[0], w.end,
+                                                            tagger.temperature)
+                           : nullptr);
+  }
+}
+
+std::size_t AgreeingTags::steps() const {
+  std::size_t sum = taggers_[0].label.size();
+  for (std::size_t i = 0; i < taggers_.size(); ++i) {
+    const TaggerModel& model = *taggers_[i].model;
+    sum += likely_[i] ? LikelyLabels::kMost * model.labels() : model.steps();
+  }
+  return sum;
+}
+
+std::vector<std::uint32_t> AgreeingTags::choose(const Corpus& corpus, std::size_t threads,
+                                                Interrupt& interrupt) const {
   std::vector<std::uint32_t> chosen(corpus.tokens());
   const std::size_t tasks = std::max<std::size_t>(1, threads), n = corpus.sentences();
   parallel_for(tasks, threads, [&](std::size_t task, std::size_t) {
     std::deque<Asked> asked;
-    for (const AgreeingTagger& tagger : taggers) asked.emplace_back(tagger, corpus);
-    std::vector<double> sums(taggers[0].label.size());
+    for (std::size_t i = 0; i < taggers_.size(); ++i) {
+      asked.emplace_back(taggers_[i], likely_[i].get(), corpus);
+    }
+    std::vector<double> sums(taggers_[0].label.size());
     for (std::size_t s = task * n / tasks; s < (task + 1) * n / tasks; ++s) {
       if (interrupt.requested()) return;
       const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;

@@ -57,9 +57,14 @@ class AgreeingTagger:
         self.models = list(models)
         self.combinations = list(combinations)
         self._labels = []
+        self._core: Any = None
+        self._temperatures: list[float] | None = None
         for column, model in zip(zip(*self.combinations, strict=True), self.models, strict=True):
             index = {name: k for k, name in enumerate(model.shown)}
             self._labels.append(array("I", map(index.__getitem__, column)))
+
+    def __reduce__(self) -> Any:
+        return AgreeingTagger, (self.models, self.combinations)
 
     def numbers(self, corpus: Corpus, threads: int = 1) -> array[int]:
         """Return the number of the combination of each word.
@@ -71,10 +76,12 @@ class AgreeingTagger:
         threads : int
             The result does not depend on it.
         """
-        models = [model.core for model in self.models]
         temperatures = [temperature_of(model.temperature) for model in self.models]
-        chosen = _core.agreeing_tags(models, temperatures, self._labels, corpus.core, threads)
-        return array("I", chosen)
+        if temperatures != self._temperatures:  # not yet, or a model has been calibrated since
+            cores = [model.core for model in self.models]
+            self._core = _core.AgreeingTags(cores, temperatures, self._labels)
+            self._temperatures = temperatures
+        return array("I", self._core.choose(corpus.core, threads))
 
     def __call__(self, corpus: Corpus, threads: int = 1) -> list[tuple[str, str, str]]:
         """Return (UPOS, XPOS, FEATS) of each word of all sentences."""
