@@ -449,6 +449,30 @@ def test_long_paragraphs_are_cut_alike_everywhere(nlp, tmp_path_factory, bits, s
         assert out.getvalue().decode() == whole.to_conllu()
 
 
+def few_or_many(nlp, text):
+    """Return the annotation of a text by what is kept for single calls, and by that of batches."""
+    found = [nlp(text).to_dict()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(annotating, "_FEW", -1)
+        patch.setattr(tokeniser, "_FEW", -1)
+        found.append(nlp(text).to_dict())
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([*BITS, "I'm", "Zyx", "123", "didn't"]), max_size=20))
+def test_a_short_text_has_the_answers_of_long_ones(nlp, bits):
+    for text in (" ".join(bits), "".join(bits)):
+        one, other = few_or_many(nlp, text)
+        assert one == other
+
+
+def test_short_texts_of_pipelines_with_stages_left_out(nlp):
+    for left_out in [(), ("splitter",), ("tags",), ("lemmas",), ("parser",), ("tags", "parser")]:
+        one, other = few_or_many(nlp.without(*left_out), TEXT)
+        assert one == other
+
+
 @pytest.mark.parametrize(
     ("text", "behind"),
     [

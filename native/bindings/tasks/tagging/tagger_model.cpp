@@ -91,12 +91,14 @@ struct PyLabeller {
   std::unique_ptr<PieceLabeller<Labeller>> pieces;
 };
 
-// Taggers that agree, which it keeps alive.
-class PyAgreeingTags {
+// Taggers that agree as a model whose labels are the combinations.
+class PyAgreeingTags final : public PyLabelModel {
  public:
   PyAgreeingTags(const std::vector<std::shared_ptr<PyModel>>& models,
-                 const std::vector<double>& temperatures, nb::list labels, std::size_t exact)
-      : models_(models) {
+                 const std::vector<double>& temperatures, nb::list labels,
+                 const std::vector<std::string>& combinations, std::size_t exact)
+      : PyLabelModel(models.empty() ? nullptr : models[0]->features, combinations, combinations),
+        models_(models) {
     if (temperatures.size() != models.size() || nb::len(labels) != models.size()) {
       throw std::invalid_argument("a temperature and a column of labels a model");
     }
@@ -109,16 +111,16 @@ class PyAgreeingTags {
     tags_ = std::make_unique<AgreeingTags>(std::move(taggers), exact);
   }
 
+  std::unique_ptr<LabelReader> reader(const Corpus& corpus) const override {
+    return std::make_unique<AgreeingReader>(*tags_, corpus);
+  }
+  std::size_t steps() const override { return tags_->steps(); }
+
   nb::bytes choose(const Corpus& corpus, std::size_t threads) const {
     for (const auto& model : models_) check_columns(model->model->features(), corpus);
     std::vector<std::uint32_t> chosen;
-    if (threads <= 1 && corpus.tokens() <= kBriefSteps / tags_->steps()) {
-      Interrupt never;
-      chosen = tags_->choose(corpus, 1, never);
-    } else {
-      interruptible(
-          [&](Interrupt& interrupt) { chosen = tags_->choose(corpus, threads, interrupt); });
-    }
+    interruptible(
+        [&](Interrupt& interrupt) { chosen = tags_->choose(corpus, threads, interrupt); });
     return to_bytes(chosen);
   }
 
@@ -152,10 +154,10 @@ void bind_tagger_model(nb::module_& m) {
            nb::arg("chooses") = true)
       .def("features_of", &features_of, nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
 
-  nb::class_<PyAgreeingTags>(m, "AgreeingTags")
+  nb::class_<PyAgreeingTags, PyLabelModel>(m, "AgreeingTags")
       .def(nb::init<const std::vector<std::shared_ptr<PyModel>>&, const std::vector<double>&,
-                    nb::list, std::size_t>(),
-           nb::arg("models"), nb::arg("temperatures"), nb::arg("labels"),
+                    nb::list, const std::vector<std::string>&, std::size_t>(),
+           nb::arg("models"), nb::arg("temperatures"), nb::arg("labels"), nb::arg("combinations"),
            nb::arg("exact") = AgreeingTags::kExact)
       .def("choose", &PyAgreeingTags::choose, nb::arg("corpus"), nb::arg("threads"));
 

@@ -71,7 +71,7 @@ def cut_text(blocks: Iterable[str], size: int = _SIZE) -> Iterator[str]:
         cut = last_paragraph_end(held, begin, end)
         if cut:  # blanks behind it belong to the gap between two paragraphs
             rest = held[cut:].lstrip()
-            cut = len(held) - len(rest) if rest else 0
+            cut = len(held) - len(rest) if rest and len(rest) < len(held.lstrip()) else 0
         if not cut and end > size:
             while (place := next_cut(held, cut, end)) is not None:
                 cut = place

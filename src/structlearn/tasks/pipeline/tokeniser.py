@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from ... import _core
 from ...text.corpus import Corpus
@@ -93,6 +94,8 @@ shape(chunk, short) seen(lower(digits(chunk)))
 bias
 """
 
+#: Characters of texts whose paragraphs are labelled one by one, by what is kept for single calls.
+_FEW = 1000
 #: Characters that are labelled together at most: a longer paragraph is cut.
 _MOST = 1 << 14
 _FINAL = "[.!?…][\"'”’»)\\]]*"
@@ -244,17 +247,10 @@ class Tokeniser:
 
     def __call__(self, texts: Sequence[str], threads: int = 1) -> list[list[list[Span]]]:
         """Return, for each text, the tokens of each sentence as places in the text."""
-        core = _core.Corpus("columns")
-        read = []
         for text in texts:
             check_text(text)
-            read.append(list(paragraphs(text)))
-            for characters, _ in read[-1]:
-                core.add_characters(characters.encode())
-        if not core.n_sentences:
-            return [[] for _ in texts]
-        numbers = array("i", self.model.core.inputs(core).solve(threads)[0])
-        marks = bytes(list(numbers)).translate(self._marks)
+        read = [list(paragraphs(text)) for text in texts]
+        marks = self._marked([characters for pieces in read for characters, _ in pieces], threads)
         found, at = [], 0
         for pieces in read:
             sentences: list[list[Span]] = []
@@ -264,6 +260,21 @@ class Tokeniser:
                 at += len(characters)
             found.append(sentences)
         return found
+
+    def _marked(self, pieces: list[str], threads: int) -> bytes:
+        """Return the marks of the characters of paragraphs, one behind the other."""
+        if sum(map(len, pieces)) <= _FEW:
+            return b"".join(bytes(self._calls.predict(characters)) for characters in pieces)
+        core = _core.Corpus("columns")
+        for characters in pieces:
+            core.add_characters(characters.encode())
+        numbers = array("i", self.model.core.inputs(core).solve(threads)[0])
+        return bytes(list(numbers)).translate(self._marks)
+
+    @cached_property
+    def _calls(self) -> _core.CharacterCalls:
+        """What marks one paragraph in one call."""
+        return _core.CharacterCalls(self.model.core, list(self._marks[: len(self.model.labels)]))
 
 
 def _sentences(text: str, marks: bytes) -> list[list[Span]]:
