@@ -56,12 +56,12 @@ def line_ends(subject: Subject, rng: Rng) -> None:
 
 @contextlib.contextmanager
 def _small_pieces(size: int) -> Iterator[None]:
-    before = pipeline_files.text_pieces.__defaults__
-    pipeline_files.text_pieces.__defaults__ = (size, *before[1:])
+    before = pipeline_files._SIZE
+    pipeline_files._SIZE = size
     try:
         yield
     finally:
-        pipeline_files.text_pieces.__defaults__ = before
+        pipeline_files._SIZE = before
 
 
 @relation("texts one by one, together, in files", PIPELINES)

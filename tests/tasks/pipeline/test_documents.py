@@ -66,8 +66,6 @@ def test_probabilities_have_four_digits():
 )
 def test_files_are_refused_by_name(format, word, fault, tmp_path):
     class Stages:
-        _last_sentence = None
-
         def pipe(self, texts, confidence):
             return (document(word) for _ in texts)
 

@@ -4,10 +4,11 @@ import io
 import json
 import math
 import pickle
+import re
 import warnings
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import structlearn
@@ -17,8 +18,10 @@ from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.models.calibration import Calibration
 from structlearn.tasks import Pipeline
+from structlearn.tasks.pipeline import annotating, files, tokeniser
 from structlearn.tasks.pipeline.confidence import stage_calibrations
 from structlearn.tasks.pipeline.corpora import tagged_corpus
+from structlearn.tasks.pipeline.doc import Doc
 from structlearn.tasks.pipeline.files import text_pieces
 from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text.corpus import corpus_of
@@ -414,33 +417,85 @@ def test_formats_of_files(nlp, tmp_path):
     assert found["text"].startswith("They don't !\n")
 
 
+BITS = [
+    "They don't!", "The cat sees a dog.", "cat", "é", "日本。", "…", '."', ",", " ", " ", "  ", "\n",
+    "\r\n", "\n\n", "\r\n \r\n", "\u2028", "\f", "abcdefghij" * 4, " " * 40,
+]  # fmt: skip
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.sampled_from(BITS), max_size=40), st.integers(1, 60))
+def test_long_paragraphs_are_cut_alike_everywhere(nlp, tmp_path_factory, bits, size):
+    """Whatever is read at a time, in a file, in a call that is cut, in one that is not."""
+    text = "".join(bits)
+    path = tmp_path_factory.mktemp("long") / "x.txt"
+    path.write_bytes(text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokeniser, "_MOST", 32)
+        whole = nlp(text)
+        pieces = list(files.cut_text((text[k : k + size] for k in range(0, len(text), size)), size))
+        assert "".join(pieces) == text
+        for n in (1, 2):
+            joined = Doc("")
+            for doc in nlp.pipe(pieces, n):
+                joined.append(doc)
+            assert joined.to_conllu() == whole.to_conllu()
+        patch.setattr(annotating, "_BATCH", 2 * size)
+        assert nlp(text).to_dict() == whole.to_dict()
+        patch.setattr(files, "_SIZE", size + 20)
+        out = io.BytesIO()
+        nlp.label_file(path, out)
+    if not re.search(r"\s{100}", text):
+        assert out.getvalue().decode() == whole.to_conllu()
+
+
+def few_or_many(nlp, text):
+    """Return the annotation of a text by what is kept for single calls, and by that of batches."""
+    found = [nlp(text).to_dict()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(annotating, "_FEW", -1)
+        patch.setattr(tokeniser, "_FEW", -1)
+        found.append(nlp(text).to_dict())
+    return found
+
+
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.sampled_from(["a", "é", " ", "\n", "\n\n", "日本"]), max_size=60), st.integers(1, 9)
+@given(st.lists(st.sampled_from([*BITS, "I'm", "Zyx", "123", "didn't"]), max_size=20))
+def test_a_short_text_has_the_answers_of_long_ones(nlp, bits):
+    for text in (" ".join(bits), "".join(bits)):
+        one, other = few_or_many(nlp, text)
+        assert one == other
+
+
+def test_short_texts_of_pipelines_with_stages_left_out(nlp):
+    for left_out in [(), ("splitter",), ("tags",), ("lemmas",), ("parser",), ("tags", "parser")]:
+        one, other = few_or_many(nlp.without(*left_out), TEXT)
+        assert one == other
+
+
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        ("They don't! The cat sees a dog. " * 2000, ("The", "They")),
+        ("They don't! The cat of Dr. Who\nsees a dog.\n" * 2000, ("They",)),
+        ("the cat sees a dog\n" * 2000, ("the cat",)),
+        ("cat " * 9000, ("cat",)),
+        ("猫がいる。" * 9000, ("猫",)),
+    ],
 )
-def test_pieces_of_a_file_are_the_file(tmp_path_factory, parts, size):
-    path = tmp_path_factory.mktemp("pieces") / "x.txt"
-    path.write_bytes("".join(parts).encode())
-    found = list(text_pieces(path, size))
-    assert "".join(found) == "".join(parts)
-    for piece in found[:-1]:
-        assert piece.endswith("\n")
-
-
-def test_long_paragraphs_are_cut_where_a_sentence_begins(nlp, tmp_path):
-    path = tmp_path / "x.txt"
-    text = "They don't! The cat sees a dog. " * 40_000
-    path.write_text(text)
-    pieces = list(text_pieces(path, last_sentence=nlp._last_sentence))
-    assert len(pieces) > 1
-    assert "".join(pieces) == text
-    for piece in pieces:
-        assert piece.startswith(("They", "The cat"))
+def test_long_paragraphs_are_cut_where_sentences_seem_to_begin(text, behind):
+    segments = list(tokeniser.paragraphs(text))
+    assert len(segments) > 1
+    for characters, places in segments:
+        assert characters.startswith(behind)
+        assert len(characters) == len(places) <= 1 << 14
+        assert text[places[0] : places[-1] + 1] == characters
+    assert "".join("".join(c for c, _ in segments).split()) == "".join(text.split())
 
 
 def test_pieces_are_bounded_whatever_the_file(tmp_path):
     path = tmp_path / "x.txt"
-    for text in ("word " * 800_000, "x" * 4_000_000, "a line\n" * 600_000):
+    for text in ("word " * 800_000, "x" * 4_000_000, "a line\n" * 600_000, "\n " * 2_000_000):
         path.write_text(text)
         sizes = [len(piece) for piece in text_pieces(path)]
         assert sum(sizes) == len(text)

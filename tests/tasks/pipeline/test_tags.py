@@ -1,8 +1,12 @@
 """Tags that agree: the native choice against the formula."""
 
+import pickle
+from array import array
+
 import numpy as np
 import pytest
 
+from structlearn import _core
 from structlearn.exceptions import FileError, LineError
 from structlearn.models.calibration import Calibration
 from structlearn.tasks.pipeline.tags import (
@@ -57,6 +61,37 @@ def test_the_most_probable_combination(models, temperature):
         assert tagger(TEST, 2) == [some[k] for k in expected]
         if temperature == 0.02 and some is not combinations:  # the least probability decides
             assert (sums.min(axis=1) <= np.log(1e-300)).any()
+
+
+def agreeing(models, combinations, temperature, exact):
+    """Return the taggers that agree of the core."""
+    columns = []
+    for column, model in zip(zip(*combinations, strict=True), models, strict=True):
+        columns.append(array("I", map(model.shown.index, column)))
+    cores, names = [model.core for model in models], list(map("\t".join, combinations))
+    return _core.AgreeingTags(cores, [temperature] * 3, columns, names, exact)
+
+
+@pytest.mark.parametrize(("temperature", "equal"), [(0.05, 0.95), (2.0, 1), (50.0, 1)])
+def test_sums_over_likely_labels(models, temperature, equal):
+    """Where probabilities are not extreme, what is left out of the sums changes no choice."""
+    combinations = seen_combinations(TRAIN)
+    exact, likely = (agreeing(models, combinations, temperature, n) for n in (64, 0))
+    one, other = (array("I", tags.choose(TEST.core, 1)) for tags in (exact, likely))
+    assert sum(a == b for a, b in zip(one, other, strict=True)) >= equal * len(one)
+    assert likely.choose(TEST.core, 3) == likely.choose(TEST.core, 1)
+
+
+def test_one_sentence_in_one_call(models):
+    tagger = AgreeingTagger(models, seen_combinations(TRAIN))
+    rows = iter(tagger(TEST))
+    for forms in TEST.column("form"):
+        assert tagger.single(forms) == [next(rows) for _ in forms]
+    models[0].calibration = Calibration(3.0, 100, 0.0)  # another temperature, which is taken up
+    again = [tag for forms in TEST.column("form") for tag in tagger.single(forms)]
+    assert again == tagger(TEST)
+    assert pickle.loads(pickle.dumps(tagger))(TEST) == again
+    models[0].calibration = None
 
 
 def test_of_equal_combinations_the_first(models):

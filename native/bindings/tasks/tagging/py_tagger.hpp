@@ -24,7 +24,7 @@ struct PyLabelConstraints {
 class PyLabelModel {
  public:
   // `shown`: how each label is written.
-  PyLabelModel(std::shared_ptr<text::FeatureSet> set, std::vector<std::string> labels,
+  PyLabelModel(std::shared_ptr<const text::FeatureSet> set, std::vector<std::string> labels,
                const std::vector<std::string>& shown)
       : features(std::move(set)) {
     if (labels.size() != shown.size()) throw std::invalid_argument("a name for every label");

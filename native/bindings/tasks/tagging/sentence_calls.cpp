@@ -14,6 +14,7 @@
 #include "bindings/buffers.hpp"
 #include "bindings/models/one_call.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
+#include "text/characters.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -28,23 +29,65 @@ bool is_list(PyObject* o) {
   return PyList_CheckExact(o) || PyTuple_CheckExact(o);
 }
 
-class SentenceSession final : public Session {
+// Inputs that become a sentence of a corpus, whose strings are remembered.
+class CorpusSession : public Session {
  public:
-  SentenceSession(const PyLabelModel& model, const Layouts& layouts, std::size_t columns)
-      : layouts_(layouts),
-        cells_(columns, "_"),
-        corpus_(empty_corpus(layouts, columns)),
-        reader_(model.reader(corpus_)) {
+  CorpusSession(const PyLabelModel& model, Corpus corpus)
+      : corpus_(std::move(corpus)), reader_(model.reader(corpus_)) {
     reader_->ask({model.names.name_of, {}, true});
   }
+  Reader& reader() override { return *reader_; }
+  // What the features of strings weigh is forgotten with the strings.
+  bool too_large() const override { return false; }
 
-  std::optional<std::size_t> read(nb::handle x) override {
+ protected:
+  void clear() {
     if (corpus_.bytes() > kMostBytes) {
       corpus_.clear();
       reader_->forget();
     } else {
       corpus_.clear_tokens();
     }
+  }
+
+  Corpus corpus_;
+  std::unique_ptr<LabelReader> reader_;
+
+ private:
+  // Of the strings that are remembered.
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+};
+
+// Running text, whose tokens are its characters.
+class CharacterSession final : public CorpusSession {
+ public:
+  explicit CharacterSession(const PyLabelModel& model)
+      : CorpusSession(model, Corpus(Format::kColumns)) {}
+
+  std::optional<std::size_t> read(nb::handle x) override {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_CheckExact(x.ptr()) ? PyUnicode_AsUTF8AndSize(x.ptr(), &size)
+                                                     : nullptr;
+    if (text == nullptr) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    clear();
+    add_characters(corpus_, {text, static_cast<std::size_t>(size)}, {}, {});
+    reader_->update();
+    return corpus_.tokens();
+  }
+};
+
+class SentenceSession final : public CorpusSession {
+ public:
+  SentenceSession(const PyLabelModel& model, const Layouts& layouts, std::size_t columns)
+      : CorpusSession(model, empty_corpus(layouts, columns)),
+        layouts_(layouts),
+        cells_(columns, "_") {}
+
+  std::optional<std::size_t> read(nb::handle x) override {
+    clear();
     nb::object split;
     PyObject* tokens = x.ptr();
     if (PyUnicode_CheckExact(tokens)) {
@@ -62,14 +105,8 @@ class SentenceSession final : public Session {
     reader_->update();
     return n;
   }
-  Reader& reader() override { return *reader_; }
-  // What the features of strings weigh is forgotten with the strings.
-  bool too_large() const override { return false; }
 
  private:
-  // Of the strings that are remembered.
-  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
-
   // Columns that no feature reads need no cells.
   static Corpus empty_corpus(const Layouts& layouts, std::size_t columns) {
     std::vector<std::uint8_t> kept(columns, 0);
@@ -113,8 +150,6 @@ class SentenceSession final : public Session {
 
   const Layouts& layouts_;
   std::vector<std::string_view> cells_;
-  Corpus corpus_;
-  std::unique_ptr<LabelReader> reader_;
   const Layouts::mapped_type* layout_ = nullptr;
   std::size_t n_cells_ = 0;
 };
@@ -171,9 +206,35 @@ class SentenceCalls {
   OneCall one_call_;
 };
 
+class CharacterCalls {
+ public:
+  CharacterCalls(std::shared_ptr<PyLabelModel> model, nb::list names)
+      : model_(std::move(model)),
+        one_call_([this] { return std::make_unique<CharacterSession>(*model_); }, names,
+                  model_->steps()) {
+    if (model_->names.labels.size() != nb::len(names)) {
+      throw std::invalid_argument("a name for every label");
+    }
+    for (const Attribute& attribute : model_->features->attributes()) {
+      if (attribute.kind == Attribute::Kind::kSentence ||
+          (attribute.reads_column() && attribute.column >= kCharacterColumns)) {
+        throw std::invalid_argument("the features are not those of characters");
+      }
+    }
+  }
+  nb::object predict(nb::handle x) { return one_call_.predict(x); }
+
+ private:
+  std::shared_ptr<PyLabelModel> model_;
+  OneCall one_call_;
+};
+
 }  // namespace
 
 void bind_sentence_calls(nb::module_& m) {
+  nb::class_<CharacterCalls>(m, "CharacterCalls")
+      .def(nb::init<std::shared_ptr<PyLabelModel>, nb::list>(), nb::arg("model"), nb::arg("names"))
+      .def("predict", &CharacterCalls::predict, nb::arg("x").none());
   nb::class_<SentenceCalls>(m, "SentenceCalls")
       .def(nb::init<std::shared_ptr<PyLabelModel>,
                     const std::map<std::size_t, std::vector<std::int32_t>>&, nb::list>(),

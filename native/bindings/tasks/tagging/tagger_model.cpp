@@ -91,6 +91,44 @@ struct PyLabeller {
   std::unique_ptr<PieceLabeller<Labeller>> pieces;
 };
 
+// Taggers that agree as a model whose labels are the combinations.
+class PyAgreeingTags final : public PyLabelModel {
+ public:
+  PyAgreeingTags(const std::vector<std::shared_ptr<PyModel>>& models,
+                 const std::vector<double>& temperatures, nb::list labels,
+                 const std::vector<std::string>& combinations, std::size_t exact)
+      : PyLabelModel(models.empty() ? nullptr : models[0]->features, combinations, combinations),
+        models_(models) {
+    if (temperatures.size() != models.size() || nb::len(labels) != models.size()) {
+      throw std::invalid_argument("a temperature and a column of labels a model");
+    }
+    std::vector<AgreeingTagger> taggers;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      check_temperature(temperatures[i]);
+      taggers.push_back({models[i]->model.get(), temperatures[i],
+                         copied<std::uint32_t>(labels[i], "labels")});
+    }
+    tags_ = std::make_unique<AgreeingTags>(std::move(taggers), exact);
+  }
+
+  std::unique_ptr<LabelReader> reader(const Corpus& corpus) const override {
+    return std::make_unique<AgreeingReader>(*tags_, corpus);
+  }
+  std::size_t steps() const override { return tags_->steps(); }
+
+  nb::bytes choose(const Corpus& corpus, std::size_t threads) const {
+    for (const auto& model : models_) check_columns(model->model->features(), corpus);
+    std::vector<std::uint32_t> chosen;
+    interruptible(
+        [&](Interrupt& interrupt) { chosen = tags_->choose(corpus, threads, interrupt); });
+    return to_bytes(chosen);
+  }
+
+ private:
+  std::vector<std::shared_ptr<PyModel>> models_;
+  std::unique_ptr<AgreeingTags> tags_;
+};
+
 }  // namespace
 
 void bind_tagger_model(nb::module_& m) {
@@ -116,34 +154,12 @@ void bind_tagger_model(nb::module_& m) {
            nb::arg("chooses") = true)
       .def("features_of", &features_of, nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
 
-  m.def(
-      "agreeing_tags",
-      [](const std::vector<std::shared_ptr<PyModel>>& models,
-         const std::vector<double>& temperatures, nb::list labels, const Corpus& corpus,
-         std::size_t threads) {
-        if (temperatures.size() != models.size() || nb::len(labels) != models.size()) {
-          throw std::invalid_argument("a temperature and a column of labels a model");
-        }
-        std::vector<Bytes> columns;
-        std::vector<AgreeingTagger> taggers;
-        for (std::size_t i = 0; i < models.size(); ++i) {
-          check_columns(models[i]->model->features(), corpus);
-          const Bytes& column = columns.emplace_back(labels[i]);
-          taggers.push_back(
-              {models[i]->model.get(), temperatures[i], column.as<std::uint32_t>("labels")});
-        }
-        std::vector<std::uint32_t> chosen;
-        Signals signals;
-        {
-          nb::gil_scoped_release release;
-          Interrupt interrupt(signals.poll());
-          chosen = agreeing_tags(taggers, corpus, threads, interrupt);
-        }
-        signals.rethrow();
-        return to_bytes(chosen);
-      },
-      nb::arg("models"), nb::arg("temperatures"), nb::arg("labels"), nb::arg("corpus"),
-      nb::arg("threads"));
+  nb::class_<PyAgreeingTags, PyLabelModel>(m, "AgreeingTags")
+      .def(nb::init<const std::vector<std::shared_ptr<PyModel>>&, const std::vector<double>&,
+                    nb::list, const std::vector<std::string>&, std::size_t>(),
+           nb::arg("models"), nb::arg("temperatures"), nb::arg("labels"), nb::arg("combinations"),
+           nb::arg("exact") = AgreeingTags::kExact)
+      .def("choose", &PyAgreeingTags::choose, nb::arg("corpus"), nb::arg("threads"));
 
   auto labeller =
       nb::class_<PyLabeller>(m, "Labeller")

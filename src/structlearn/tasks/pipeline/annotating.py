@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ...checks import check_whole
 from ...exceptions import CapabilityError
 from ...threads import n_threads
-from .corpora import put_lemmas, put_tags, tagged_corpus, words_corpus
+from ...text.corpus import Corpus
+from .corpora import put_lemmas, put_tags, sentence_corpus, tagged_corpus, words_corpus
 from .doc import Doc
 from .model import PipelineModel
 from .tokeniser import Tokeniser, check_text
@@ -23,9 +24,11 @@ __all__ = ["Annotating"]
 
 #: Texts are annotated together up to this many characters.
 _BATCH = 200_000
+#: Words of texts whose sentences are tagged one by one, by what is kept for single calls.
+_FEW = 200
 #: Sentences of more tokens are cut: texts such as tables of numbers have no sentences, and parsers
 #: take 4,000 words.
-_LONGEST = 1000
+_LONGEST = 400
 
 
 class Annotating:
@@ -248,16 +251,29 @@ class Annotating:
             for sentences in self._tokeniser(texts, threads)
         ]
 
-    def _last_sentence(self, text: str) -> int:
-        """Return where the last sentence of a text begins."""
-        (sentences,) = self._places([text], 1)
-        return sentences[-1][0][0] if sentences else 0
-
     def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
+        if len(texts) == 1 and len(texts[0]) > _BATCH and self._own_tokeniser is None:
+            return [self._annotated_long(texts[0], threads, confidence)]
+        return self._annotated_together(texts, threads, confidence)
+
+    def _annotated_together(
+        self, texts: Sequence[str], threads: int, confidence: bool
+    ) -> list[Doc]:
         docs = self._finished(texts, self._places(texts, threads), threads, True)
         if confidence:
             self._add_confidence(docs, threads)
         return docs
+
+    def _annotated_long(self, text: str, threads: int, confidence: bool) -> Doc:
+        """Annotate a text in pieces: what the stages need does not grow with it."""
+        from .files import cut_text
+
+        check_text(text)
+        doc = Doc("")
+        blocks = (text[at : at + _BATCH // 2] for at in range(0, len(text), _BATCH // 2))
+        for piece in cut_text(blocks, _BATCH // 2):
+            doc.append(self._annotated_together([piece], threads, confidence)[0])
+        return doc
 
     def _finished(
         self, texts: Sequence[str], places: list[Places], threads: int, split: bool
@@ -272,7 +288,7 @@ class Annotating:
                 for sentence in sentences
                 if sentence
             ]
-            rows = iter(self._splitter(forms, threads) if forms else ())
+            rows = iter(self._split(forms, threads))
             splits = [[next(rows) if s else [] for s in sentences] for sentences in places]
         docs = [
             Doc.from_places(text, sentences, rows)
@@ -283,10 +299,62 @@ class Annotating:
             self._annotate_words(words, stages, threads)
         return docs
 
+    def _split(self, forms: list[list[str]], threads: int) -> list[Any]:
+        """Return the words of the tokens of sentences, None for one word."""
+        if sum(map(len, forms)) <= _FEW:
+            rows = [self._splitter.single(tokens) for tokens in forms]
+            if None not in rows:
+                return rows
+        found: list[Any] = self._splitter(forms, threads)
+        return found
+
+    def _few_tagged(self, sentences: list[Any], stages: Sequence[str]) -> Corpus | None:
+        """Set tags and lemmas of few words, a call for each sentence; return them as a corpus.
+
+        None: what the models read is not so plain.
+        """
+        lemmatises = "lemmas" in stages and self._lemmatiser is not None
+        if "tags" not in stages or sum(map(len, sentences)) > _FEW:
+            return None
+        found = []
+        for words in sentences:
+            forms = [word.form for word in words]
+            tags = self._tagger.single(forms)
+            lemmas = ["_"] * len(forms)
+            if tags is not None and lemmatises:
+                lemmas = self._lemmatiser.single(forms, tags)
+            if tags is None or lemmas is None:
+                return None
+            found.append((forms, lemmas, tags))
+        for words, (_, lemmas, tags) in zip(sentences, found, strict=True):
+            for word, lemma, tag in zip(words, lemmas, tags, strict=True):
+                word.lemma = lemma
+                word.upos, word.xpos, word.feats = tag
+        return sentence_corpus(found)
+
     def _annotate_words(self, sentences: list[Any], stages: Sequence[str], threads: int) -> None:
         """Set tags, lemmas and trees of words."""
-        corpus = words_corpus([[word.form for word in words] for words in sentences])
         flat = [word for words in sentences for word in words]
+        corpus = self._few_tagged(sentences, stages)
+        if corpus is None:
+            corpus = self._tagged(sentences, flat, stages, threads)
+        if "parser" in stages:
+            trees, _ = self.model_.parts["parser"].parse_corpus(corpus, [None] * 3, threads)
+            arcs = (arc for tree in trees for arc in tree)
+            for word, (head, relation) in zip(flat, arcs, strict=True):
+                word.head, word.relation = head, relation
+        if "entities" in stages:
+            from .entities import entity_labels
+
+            labels = entity_labels(self.model_.parts["entities"], sentences, threads)
+            for word, label in zip(flat, labels, strict=True):
+                word.entity = label
+
+    def _tagged(
+        self, sentences: list[Any], flat: list[Any], stages: Sequence[str], threads: int
+    ) -> Corpus:
+        """Set tags and lemmas of many words; return them as a corpus."""
+        corpus = words_corpus([[word.form for word in words] for words in sentences])
         if "tags" in stages:
             numbers = self._tagger.numbers(corpus, threads)
             combinations = self.model_.combinations
@@ -297,21 +365,8 @@ class Annotating:
             lemmas = self._lemmatiser(corpus, threads)
             for word, lemma in zip(flat, (one for row in lemmas for one in row), strict=True):
                 word.lemma = lemma
-        if "parser" in stages:
-            parser = self.model_.parts["parser"]
-            if parser.lemmas:
-                put_lemmas(corpus, [word.lemma for word in flat])
-            trees, _ = parser.parse_corpus(corpus, [None] * 3, threads)
-            arcs = (arc for tree in trees for arc in tree)
-            for word, (head, relation) in zip(flat, arcs, strict=True):
-                word.head, word.relation = head, relation
-
-        if "entities" in stages:
-            from .entities import entity_labels
-
-            labels = entity_labels(self.model_.parts["entities"], sentences, threads)
-            for word, label in zip(flat, labels, strict=True):
-                word.entity = label
+            put_lemmas(corpus, [word.lemma for word in flat])
+        return corpus
 
     @property
     def calibrated_(self) -> bool:
@@ -366,15 +421,16 @@ class Annotating:
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts several together; one that is longer than a batch alone."""
     batch: list[str] = []
     size = 0
     for text in texts:
         check_text(text)
-        batch.append(text)
-        size += len(text)
-        if size >= _BATCH:
+        if batch and size + len(text) > _BATCH:
             yield batch
             batch, size = [], 0
+        batch.append(text)
+        size += len(text)
     if batch:
         yield batch
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["put_lemmas", "put_tags", "tagged_corpus", "words_corpus"]
+__all__ = ["put_lemmas", "put_tags", "sentence_corpus", "tagged_corpus", "words_corpus"]
 
 
 def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
@@ -22,6 +22,18 @@ def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
         n = len(forms)
         ids, blank = list(map(str, range(1, n + 1))), ["_"] * n
         core.add_sentence([ids, list(forms), *[blank] * 8])
+    return Corpus(core, "conllu")
+
+
+def sentence_corpus(
+    sentences: Sequence[tuple[list[str], list[str], Sequence[Sequence[str]]]],
+) -> Corpus:
+    """Return sentences, each its forms, lemmas and rows of tags, as a corpus of CoNLL-U."""
+    core = _core.Corpus("conllu")
+    for forms, lemmas, tags in sentences:
+        n = len(forms)
+        ids, blank = list(map(str, range(1, n + 1))), ["_"] * n
+        core.add_sentence([ids, forms, lemmas, *map(list, zip(*tags, strict=True)), *[blank] * 4])
     return Corpus(core, "conllu")
 
 

@@ -224,6 +224,17 @@ class Doc:
             doc.sentences.append(DocSentence(doc, tokens, begin, reached))
         return doc
 
+    def append(self, other: Doc) -> None:
+        """Add the text behind this one, with its sentences, which are then of this document."""
+        offset = len(self.text)
+        self.text += other.text
+        for sentence in other.sentences:
+            sentence.doc = self
+            for part in (sentence, *sentence.tokens):
+                part.begin += offset
+                part.end += offset
+        self.sentences += other.sentences
+
     @property
     def tokens(self) -> list[Token]:
         """The tokens of all sentences."""
@@ -252,7 +263,14 @@ class Doc:
 
     # -- formats --------------------------------------------------------------------------------
 
-    def to_conllu(self, *, first_id: int = 1, confidence: bool = False) -> str:
+    def to_conllu(
+        self,
+        *,
+        first_id: int = 1,
+        confidence: bool = False,
+        begins: bool = True,
+        ends: bool = True,
+    ) -> str:
         """Return the document in CoNLL-U.
 
         With ``# text``, ranges of multiword tokens, ``SpaceAfter=No``; blanks other than one space
@@ -265,6 +283,8 @@ class Doc:
             The number of the first sentence; a document begins with number 1.
         confidence : bool, default=False
             Write the probabilities that words have into the last column.
+        begins, ends : bool, default=True
+            Whether it begins and ends where a paragraph does; a piece of a long one does not.
 
         Raises
         ------
@@ -276,7 +296,7 @@ class Doc:
         text = self.text
         starts = [token.begin for sentence in self.sentences for token in sentence.tokens]
         starts.append(len(text))
-        paragraph, k = True, 0
+        paragraph, k = begins, 0
         for number, sentence in enumerate(filter(len, self.sentences), first_id):
             if paragraph:
                 out.append("# newpar" if number > 1 else "# newdoc\n# newpar")
@@ -288,7 +308,7 @@ class Doc:
                 line.append(token.text + " " if behind else token.text)
                 misc = "_"
                 if behind != " " or k + 1 == len(starts):
-                    misc = _space_after(behind, k + 1 == len(starts))
+                    misc = _space_after(behind, ends and k + 1 == len(starts))
                 if k == 1 and token.begin > 0:
                     misc = _joined(misc, f"SpacesBefore={_escaped(text[: token.begin])}")
                 words = token.words

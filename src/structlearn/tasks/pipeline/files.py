@@ -4,83 +4,84 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ...exceptions import FileError
 from ...text.files import open_bytes
-from ...text.line_ends import ENDS, last_paragraph_end
+from ...text.line_ends import PARAGRAPH_END, last_paragraph_end
 from .doc import Doc
+from .tokeniser import next_cut
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["FORMATS", "text_pieces", "write_annotated", "written_doc"]
+__all__ = ["FORMATS", "cut_text", "text_pieces", "write_annotated", "written_doc"]
 
 FORMATS = ("conllu", "json", "html", "text")
-#: Bytes that are read at a time, and the most that a piece without a blank line has.
-_SIZE, _MOST = 1 << 17, 1 << 20
-#: Characters at its end in which the beginning of a sentence is looked for.
-_WINDOW = 1 << 14
+#: Bytes that are read at a time, and about the characters of a piece.
+_SIZE = 1 << 17
 
 
-def text_pieces(
-    source: str | os.PathLike[str],
-    size: int = _SIZE,
-    last_sentence: Callable[[str], int] | None = None,
-) -> Iterator[str]:
+def text_pieces(source: str | os.PathLike[str], size: int = _SIZE) -> Iterator[str]:
     """Yield a file as texts of about ``size`` bytes that end where a paragraph ends.
 
-    Memory does not depend on the size of the file: a paragraph of more than a megabyte is cut where
-    the last sentence begins, of those that ``last_sentence`` finds in its last 16,384 characters;
-    where it finds one sentence alone, after the last line end or blank; and where there is no
-    blank either, after the megabyte. Line ends may be any of :mod:`structlearn.text.line_ends`; a
-    CRLF is never torn. The pieces together are the file, but for a byte order mark.
-
-    Parameters
-    ----------
-    last_sentence : callable, optional
-        From a text to the place where its last sentence begins.
+    Memory does not depend on the file: a long paragraph is cut where the tokeniser would cut it
+    (:func:`~structlearn.tasks.pipeline.tokeniser.next_cut`). Line ends may be any of
+    :mod:`structlearn.text.line_ends`; a CRLF is never torn. The pieces together are the file, but
+    for a byte order mark.
     """
+    return cut_text(_decoded(source, size), size)
+
+
+def _decoded(source: str | os.PathLike[str], size: int) -> Iterator[str]:
+    """Yield the text of a file in blocks."""
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    held, n_read = "", 0
+    n_read = 0
     with open_bytes(source) as file:
         while block := file.read(size):
-            begin = len(held.rstrip())  # no blank line ends before
             try:
-                held += decoder.decode(block)
+                text = decoder.decode(block)
             except UnicodeDecodeError as error:
                 reason = (
                     f"not valid UTF-8 after byte {n_read + error.start}: convert the file first"
                 )
                 raise FileError(os.fspath(source), reason) from None
             n_read += len(block)
-            if "\0" in held:
+            if "\0" in text:
                 raise FileError(
                     os.fspath(source), "it has NUL characters: not text, or not in UTF-8 (UTF-16?)"
                 )
-            end = len(held) - held.endswith("\r")  # which may be half of a line end
-            cut = last_paragraph_end(held, begin, end)
-            if not cut and len(held) > _MOST:
-                cut = _cut(held[:end], last_sentence)
-            if cut:
-                yield held[:cut]
-                held = held[cut:]
+            yield text
     try:
-        held += decoder.decode(b"", final=True)
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise FileError(os.fspath(source), "not valid UTF-8: the last character is torn") from None
+
+
+def cut_text(blocks: Iterable[str], size: int = _SIZE) -> Iterator[str]:
+    """Yield a text, which comes in blocks, as pieces that are annotated as the whole would be."""
+    held = ""
+    for block in blocks:
+        begin = len(held.rstrip())  # no blank line ends before
+        held += block
+        end = len(held) - held.endswith("\r")  # which may be half of a line end
+        cut = last_paragraph_end(held, begin, end)
+        if cut:  # blanks behind it belong to the gap between two paragraphs
+            rest = held[cut:].lstrip()
+            cut = len(held) - len(rest) if rest and len(rest) < len(held.lstrip()) else 0
+        if not cut and end > size:
+            while (place := next_cut(held, cut, end)) is not None:
+                cut = place
+        if not cut and end - len(held.rstrip()) > 8 * size:  # so many blanks
+            cut = end
+        if cut:
+            yield held[:cut]
+            held = held[cut:]
     if held:
         yield held
-
-
-def _cut(text: str, last_sentence: Callable[[str], int] | None) -> int:
-    """Return where a long text without the end of a paragraph is cut."""
-    begin = max(len(text) - _WINDOW, 0)
-    found = 0 if last_sentence is None else last_sentence(text[begin:])
-    return begin + found if found else max(map(text.rfind, f"{ENDS} ")) + 1 or len(text)
 
 
 def write_annotated(
@@ -98,13 +99,18 @@ def write_annotated(
     if format == "html":
         name = "standard input" if source == "-" else os.path.basename(source)
         output.write(_page_start(os.fspath(name)).encode())
-    pieces = text_pieces(source, last_sentence=pipeline._last_sentence)
-    for doc in pipeline.pipe(pieces, confidence=confidence):
+    begins = True
+    docs = pipeline.pipe(text_pieces(source, _SIZE), confidence=confidence)
+    for doc, last in _with_last(docs):
+        gap = PARAGRAPH_END.search(doc.text, len(doc.text.rstrip())) is not None
         try:
-            written = written_doc(doc, format, confidence, n_sentences, offset)
+            written = written_doc(
+                doc, format, confidence, n_sentences, offset, begins=begins, ends=last or gap
+            )
         except ValueError as error:  # what the format cannot hold
             raise FileError(os.fspath(source), str(error)) from None
         output.write(written.encode())
+        begins = gap
         n_words += len(doc.words)
         n_sentences += len(doc.sentences)
         offset += len(doc.text)
@@ -115,8 +121,24 @@ def write_annotated(
     return n_words
 
 
+def _with_last(docs: Iterator[Doc]) -> Iterator[tuple[Doc, bool]]:
+    """Yield documents, each with whether it is the last one."""
+    doc = next(docs, None)
+    while doc is not None:
+        following = next(docs, None)
+        yield doc, following is None
+        doc = following
+
+
 def written_doc(
-    doc: Doc, format: str, confidence: bool = False, before: int = 0, offset: int = 0
+    doc: Doc,
+    format: str,
+    confidence: bool = False,
+    before: int = 0,
+    offset: int = 0,
+    *,
+    begins: bool = True,
+    ends: bool = True,
 ) -> str:
     """Return a document in a format.
 
@@ -124,9 +146,13 @@ def written_doc(
     ----------
     before, offset : int
         Sentences and characters of the file before it, which are counted too.
+    begins, ends : bool
+        Whether it begins and ends where a paragraph does; pieces of a long one do not.
     """
     if format == "conllu":
-        return doc.to_conllu(first_id=before + 1, confidence=confidence)
+        return doc.to_conllu(
+            first_id=before + 1, confidence=confidence, begins=begins, ends=ends
+        )
     if format == "html":
         return doc.to_html() + "\n" if doc.sentences else ""
     if format == "text":

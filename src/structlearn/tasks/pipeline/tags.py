@@ -57,9 +57,13 @@ class AgreeingTagger:
         self.models = list(models)
         self.combinations = list(combinations)
         self._labels = []
+        self._made: tuple[list[float], Any] | None = None
         for column, model in zip(zip(*self.combinations, strict=True), self.models, strict=True):
             index = {name: k for k, name in enumerate(model.shown)}
             self._labels.append(array("I", map(index.__getitem__, column)))
+
+    def __reduce__(self) -> Any:
+        return AgreeingTagger, (self.models, self.combinations)
 
     def numbers(self, corpus: Corpus, threads: int = 1) -> array[int]:
         """Return the number of the combination of each word.
@@ -71,10 +75,23 @@ class AgreeingTagger:
         threads : int
             The result does not depend on it.
         """
-        models = [model.core for model in self.models]
+        return array("I", self._prepared()[0].choose(corpus.core, threads))
+
+    def single(self, forms: list[str]) -> list[tuple[str, str, str]] | None:
+        """Return the tags of one sentence, in one call; None if features read more than forms."""
+        tags: list[tuple[str, str, str]] | None = self._prepared()[1].predict(forms)
+        return tags
+
+    def _prepared(self) -> tuple[_core.AgreeingTags, _core.SentenceCalls]:
+        """Return what tags corpora and single sentences, at the temperatures of the models."""
         temperatures = [temperature_of(model.temperature) for model in self.models]
-        chosen = _core.agreeing_tags(models, temperatures, self._labels, corpus.core, threads)
-        return array("I", chosen)
+        if self._made is None or temperatures != self._made[0]:  # calibrated since
+            names = list(map("\t".join, self.combinations))
+            cores = [model.core for model in self.models]
+            core = _core.AgreeingTags(cores, temperatures, self._labels, names)
+            calls = _core.SentenceCalls(core, {1: [-1, 0]}, self.combinations)
+            self._made = temperatures, (core, calls)
+        return self._made[1]
 
     def __call__(self, corpus: Corpus, threads: int = 1) -> list[tuple[str, str, str]]:
         """Return (UPOS, XPOS, FEATS) of each word of all sentences."""

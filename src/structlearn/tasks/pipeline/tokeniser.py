@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from ... import _core
 from ...text.corpus import Corpus
-from ...text.line_ends import PARAGRAPH_END
+from ...text.line_ends import ENDS, PARAGRAPH_END
 from ...text.surface import raw_paragraphs
 from ...text.templates import FeatureTemplates
 from ...text.tokens import NO_TEXT, is_text
@@ -32,6 +33,7 @@ __all__ = [
     "Tokeniser",
     "check_text",
     "labelled_characters",
+    "next_cut",
     "paragraphs",
     "train_tokeniser",
 ]
@@ -92,6 +94,25 @@ shape(chunk, short) seen(lower(digits(chunk)))
 bias
 """
 
+#: Characters of texts whose paragraphs are labelled one by one, by what is kept for single calls.
+_FEW = 1000
+#: Characters that are labelled together at most: a longer paragraph is cut.
+_MOST = 1 << 14
+_FINAL = "[.!?…][\"'”’»)\\]]*"
+#: Where a long paragraph is cut, the best places first: sentences that end with their line, other
+#: sentences that seem to end, lines, blanks.
+_CUTS = [
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:{_FINAL}|[。！？][」』”]*)[^\S{ENDS}]*[{ENDS}]\s*(?=\S)",
+        rf"{_FINAL}\s+(?=[^\sa-z])|[。！？][」』”]*(?=[^\s」』”])",
+        rf"[{ENDS}]\s*(?=\S)",
+        r"\s(?=\S)",
+    )
+]
+
+_SEEN = re.compile(r"\S")
+
 #: What no token has: a blank at an end, one other than a space or a no-break space inside.
 _BROKEN = re.compile(r"\A\s|\s\Z|[^\S \xa0]")
 _TOKEN = re.compile(rb"[SB]I*")
@@ -114,14 +135,50 @@ def check_text(text: str) -> None:
 def paragraphs(text: str) -> Iterator[tuple[str, Sequence[int]]]:
     """Yield the characters of each paragraph, and where each of them lies in the text.
 
-    Blank lines separate paragraphs. CRLF is one character as other line ends are
-    (:mod:`structlearn.text.line_ends`); a byte order mark before the text is none of it.
+    Blank lines separate paragraphs; one of more than 16,384 characters is cut (:func:`next_cut`).
+    CRLF is one character as other line ends are (:mod:`structlearn.text.line_ends`); a byte order
+    mark before the text is not part of it.
     """
     begin = int(text.startswith(_BYTE_ORDER_MARK))
     for gap in PARAGRAPH_END.finditer(text):
-        yield from _trimmed(text, begin, gap.start())
+        yield from _segments(text, begin, gap.start())
         begin = gap.end()
-    yield from _trimmed(text, begin, len(text))
+    yield from _segments(text, begin, len(text))
+
+
+def next_cut(text: str, begin: int, end: int) -> int | None:
+    """Return where a long paragraph is cut first, or None if it is short enough.
+
+    The place depends only on the 16,384 characters from its first one that is not blank. So what
+    follows a cut is cut alike, whether the text before it is known or not.
+
+    Parameters
+    ----------
+    begin, end : int
+        Where the paragraph lies, or as much of it as is known.
+    """
+    first = _SEEN.search(text, begin, end)
+    if first is None:
+        return None
+    last = first.start() + _MOST
+    rest = _SEEN.search(text, last, end)
+    if rest is None:
+        return None
+    for pattern in _CUTS:
+        found = None
+        for found in pattern.finditer(text, last - _MOST // 2, last):
+            pass
+        if found is not None:
+            return found.end()
+    return rest.start()
+
+
+def _segments(text: str, begin: int, end: int) -> Iterator[tuple[str, Sequence[int]]]:
+    """Yield a paragraph, or its segments if it is long."""
+    while end - begin > _MOST and (cut := next_cut(text, begin, end)) is not None:
+        yield from _trimmed(text, begin, cut)
+        begin = cut
+    yield from _trimmed(text, begin, end)
 
 
 def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[str, Sequence[int]]]:
@@ -190,17 +247,10 @@ class Tokeniser:
 
     def __call__(self, texts: Sequence[str], threads: int = 1) -> list[list[list[Span]]]:
         """Return, for each text, the tokens of each sentence as places in the text."""
-        core = _core.Corpus("columns")
-        read = []
         for text in texts:
             check_text(text)
-            read.append(list(paragraphs(text)))
-            for characters, _ in read[-1]:
-                core.add_characters(characters.encode())
-        if not core.n_sentences:
-            return [[] for _ in texts]
-        numbers = array("i", self.model.core.inputs(core).solve(threads)[0])
-        marks = bytes(list(numbers)).translate(self._marks)
+        read = [list(paragraphs(text)) for text in texts]
+        marks = self._marked([characters for pieces in read for characters, _ in pieces], threads)
         found, at = [], 0
         for pieces in read:
             sentences: list[list[Span]] = []
@@ -210,6 +260,21 @@ class Tokeniser:
                 at += len(characters)
             found.append(sentences)
         return found
+
+    def _marked(self, pieces: list[str], threads: int) -> bytes:
+        """Return the marks of the characters of paragraphs, one behind the other."""
+        if sum(map(len, pieces)) <= _FEW:
+            return b"".join(bytes(self._calls.predict(characters)) for characters in pieces)
+        core = _core.Corpus("columns")
+        for characters in pieces:
+            core.add_characters(characters.encode())
+        numbers = array("i", self.model.core.inputs(core).solve(threads)[0])
+        return bytes(list(numbers)).translate(self._marks)
+
+    @cached_property
+    def _calls(self) -> _core.CharacterCalls:
+        """What marks one paragraph in one call."""
+        return _core.CharacterCalls(self.model.core, list(self._marks[: len(self.model.labels)]))
 
 
 def _sentences(text: str, marks: bytes) -> list[list[Span]]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
+from ... import _core
 from ...text.corpus import Corpus
 from ...text.edit_scripts import (
     WHOLE,
@@ -119,17 +121,23 @@ class Splitter:
             return []
         corpus = Corpus.from_sentences([list(map(_plain, forms)) for forms in sentences])
         labels = self.model.shown
-        found = []
-        for forms, numbers in zip(
-            sentences, self.model.inputs(corpus).solve(threads).outputs, strict=True
-        ):
-            row: list[list[str] | None] = [None] * len(forms)
-            for i, k in enumerate(numbers):
-                if labels[k] != WHOLE:
-                    words = apply_split_script(labels[k], forms[i])
-                    row[i] = words if len(words) > 1 else None
-            found.append(row)
-        return found
+        outputs = self.model.inputs(corpus).solve(threads).outputs
+        scripts = ([labels[k] for k in numbers] for numbers in outputs)
+        return list(map(_split, sentences, scripts))
+
+    def single(self, forms: list[str]) -> list[list[str] | None] | None:
+        """Return the same for one sentence, in one call; None if the model reads more than forms."""
+        scripts = self.model.calls.predict(list(map(_plain, forms)))
+        return None if scripts is None else _split(forms, scripts)
+
+
+def _split(forms: Sequence[str], scripts: Sequence[str]) -> list[list[str] | None]:
+    row: list[list[str] | None] = [None] * len(forms)
+    for i, script in enumerate(scripts):
+        if script != WHOLE:
+            words = apply_split_script(script, forms[i])
+            row[i] = words if len(words) > 1 else None
+    return row
 
 
 def train_splitter(corpus: Corpus | SplitCorpus, **parameters: Any) -> TaggerModel | None:
@@ -321,6 +329,23 @@ class Lemmatiser:
                 row.append(lemma)
             lemmas.append(row)
         return lemmas
+
+    def single(self, forms: list[str], tags: list[tuple[str, str, str]]) -> list[str] | None:
+        """Return the lemmas of one tagged sentence, in one call.
+
+        None if the model reads more than forms and tags, or a lemma is not in the lexicon.
+        """
+        rows = [[form, *tag] for form, tag in zip(forms, tags, strict=True)]
+        scripts = self._calls.predict(rows)
+        if scripts is None:
+            return None
+        lemmas: list[Any] = list(map(self.lemma, scripts, forms, (xpos for _, xpos, _ in tags)))
+        return None if None in lemmas else lemmas
+
+    @cached_property
+    def _calls(self) -> _core.SentenceCalls:
+        sources = {4: [-1, 0, -1, 1, 2, 3]}  # the columns of CoNLL-U
+        return _core.SentenceCalls(self.model.core, sources, self.model.shown)
 
     def lemma(self, label: str, form: str, xpos: str) -> str | None:
         """Return the lemma that a label gives a form; None where the lexicon does not have it."""
