@@ -28,10 +28,37 @@ CASES: dict[str, tuple[int, int, int, int, Callable[[], list[Any]], float]] = {
     "all labels contiguous": (6, 29, 4000, 5, lambda: [contiguous()], 0.06),
     "three budgets": (200, 45, 20, 1, lambda: [at_most(3, Label(k)) for k in range(3)], 10.0),
 }
-STREETS = "Main Oak Elm Washington Lake Hill Park Maple Spring North Church River Lincoln".split()
-TYPES = "St Ave Rd Blvd Ln Dr Ct Way Street".split()
-CITIES = "Chicago Springfield Portland Austin Denver Salem Dover Bristol Georgetown".split()
-STATES, UNITS = "IL OR TX CO MA DE VT KY NY".split(), "Apt Suite Unit # Floor".split()
+STREETS = [
+    "Main",
+    "Oak",
+    "Elm",
+    "Washington",
+    "Lake",
+    "Hill",
+    "Park",
+    "Maple",
+    "Spring",
+    "North",
+    "Church",
+    "River",
+    "Lincoln",
+]
+TYPES = ["St", "Ave", "Rd", "Blvd", "Ln", "Dr", "Ct", "Way", "Street"]
+CITIES = [
+    "Chicago",
+    "Springfield",
+    "Portland",
+    "Austin",
+    "Denver",
+    "Salem",
+    "Dover",
+    "Bristol",
+    "Georgetown",
+]
+STATES, UNITS = (
+    ["IL", "OR", "TX", "CO", "MA", "DE", "VT", "KY", "NY"],
+    ["Apt", "Suite", "Unit", "#", "Floor"],
+)
 
 
 @benchmark
@@ -68,9 +95,7 @@ def _random_scores(
 
     def program() -> list[float]:
         each = (dict(label=one, transition=pair) for one in label[:programs])
-        return [
-            chain.as_program(**one).solve(**Chain().program_scores(one)).value for one in each
-        ]
+        return [chain.as_program(**one).solve(**Chain().program_scores(one)).value for one in each]
 
     begin = time.perf_counter()
     proven = program()  # once: some take half a minute
@@ -110,9 +135,7 @@ def _addresses(context: Context, result: Result) -> None:
     tail = quantile(single["ours"], 0.99) * 1e6
     rows = ("addresses, a batch", batch, 60.0), ("addresses, one call, p99", tail, 120.0)
     for case, value, most in rows:
-        result.rows.append(
-            Row.amounts(case, "", value, None, unit="us", below=most)
-        )
+        result.rows.append(Row.amounts(case, "", value, None, unit="us", below=most))
     found, free = calls["ours"](), calls["free"]()
     assert not any(map(_repeats, found))
     changed = [i for i, y in enumerate(free) if y != found[i]]

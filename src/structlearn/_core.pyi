@@ -669,13 +669,16 @@ class TaggerModel(LabelModel):
     def inputs(self, corpus: Any, known: Any = ..., chooses: bool = True) -> Inputs: ...
     def features_of(self, corpus: Corpus, sentence: int, pairs: bool) -> list[Any]: ...
 
-def agreeing_tags(
-    models: Sequence[TaggerModel],
-    temperatures: Sequence[float],
-    labels: list[Any],
-    corpus: Corpus,
-    threads: int,
-) -> bytes: ...
+class AgreeingTags(LabelModel):
+    def __init__(
+        self,
+        models: Sequence[TaggerModel],
+        temperatures: Sequence[float],
+        labels: list[Any],
+        combinations: Sequence[str],
+        exact: int = 64,
+    ) -> None: ...
+    def choose(self, corpus: Corpus, threads: int) -> bytes: ...
 
 class Labeller:
     def __init__(
@@ -702,6 +705,10 @@ class Labeller:
     @property
     def n_tokens(self) -> int: ...
     def answers(self, corpus: Corpus, threads: int) -> list[Any]: ...
+
+class CharacterCalls:
+    def __init__(self, model: LabelModel, names: list[Any]) -> None: ...
+    def predict(self, x: Any | None) -> Any: ...
 
 class SentenceCalls:
     def __init__(

@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from structlearn.structures import (  # noqa: E402
     Arborescence,
     Chain,
+    Constituency,
     ConstrainedChain,
     ConstrainedSemiMarkov,
-    Constituency,
     SemiMarkov,
 )
 

@@ -37,8 +37,8 @@ class ProductCache {
   template <class T>
   struct Known {
     std::shared_ptr<const T> value;
-    std::size_t labels = 0;                                // without automata there may be any number
-    std::size_t length = 0;                                // good up to so many symbols
+    std::size_t labels = 0;  // without automata there may be any number
+    std::size_t length = 0;  // good up to so many symbols
     std::size_t too_large = static_cast<std::size_t>(-1);  // from so many on there is none
   };
   template <class T>

@@ -40,10 +40,11 @@ AgreeingTags::AgreeingTags(std::vector<AgreeingTagger> taggers, std::size_t exac
   check(taggers_);
   for (const AgreeingTagger& tagger : taggers_) {
     const TaggerWeights& w = tagger.model->weights();
-    const bool many = w.labels > exact && w.order == 1 && !tagger.model->features().has_transitions();
-    likely_.push_back(many ? std::make_unique<LikelyLabels>(w.start, w.transition[0], w.end,
-                                                            tagger.temperature)
-                           : nullptr);
+    const bool many =
+        w.labels > exact && w.order == 1 && !tagger.model->features().has_transitions();
+    likely_.push_back(
+        many ? std::make_unique<LikelyLabels>(w.start, w.transition[0], w.end, tagger.temperature)
+             : nullptr);
   }
 }
 

@@ -74,9 +74,7 @@ def test_a_crf_learns_the_probabilities_of_legal_outputs(corpus):
             learner="crf", constraints="contiguous()", illegal="drop", tol=1e-7, max_iter=1000
         ).fit(str(corpus))
     sentence = ["a", "b", "a"]
-    legal = [
-        list(y) for y in itertools.product("XYZ", repeat=3) if len(set(y)) == len(runs(y))
-    ]
+    legal = [list(y) for y in itertools.product("XYZ", repeat=3) if len(set(y)) == len(runs(y))]
     total = tagger.predict_proba([sentence] * len(legal), legal)
     assert np.isclose(sum(total), 1.0)
     free = Tagger(learner="crf", tol=1e-7, max_iter=1000)

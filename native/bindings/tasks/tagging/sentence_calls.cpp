@@ -66,8 +66,8 @@ class CharacterSession final : public CorpusSession {
 
   std::optional<std::size_t> read(nb::handle x) override {
     Py_ssize_t size = 0;
-    const char* text = PyUnicode_CheckExact(x.ptr()) ? PyUnicode_AsUTF8AndSize(x.ptr(), &size)
-                                                     : nullptr;
+    const char* text =
+        PyUnicode_CheckExact(x.ptr()) ? PyUnicode_AsUTF8AndSize(x.ptr(), &size) : nullptr;
     if (text == nullptr) {
       PyErr_Clear();
       return std::nullopt;

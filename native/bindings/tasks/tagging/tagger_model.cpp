@@ -105,8 +105,8 @@ class PyAgreeingTags final : public PyLabelModel {
     std::vector<AgreeingTagger> taggers;
     for (std::size_t i = 0; i < models.size(); ++i) {
       check_temperature(temperatures[i]);
-      taggers.push_back({models[i]->model.get(), temperatures[i],
-                         copied<std::uint32_t>(labels[i], "labels")});
+      taggers.push_back(
+          {models[i]->model.get(), temperatures[i], copied<std::uint32_t>(labels[i], "labels")});
     }
     tags_ = std::make_unique<AgreeingTags>(std::move(taggers), exact);
   }

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...checks import check_whole
 from ...exceptions import CapabilityError
-from ...threads import n_threads
 from ...text.corpus import Corpus
+from ...threads import n_threads
 from .corpora import put_lemmas, put_tags, sentence_corpus, tagged_corpus, words_corpus
 from .doc import Doc
 from .model import PipelineModel

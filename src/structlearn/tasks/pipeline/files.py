@@ -150,9 +150,7 @@ def written_doc(
         Whether it begins and ends where a paragraph does; pieces of a long one do not.
     """
     if format == "conllu":
-        return doc.to_conllu(
-            first_id=before + 1, confidence=confidence, begins=begins, ends=ends
-        )
+        return doc.to_conllu(first_id=before + 1, confidence=confidence, begins=begins, ends=ends)
     if format == "html":
         return doc.to_html() + "\n" if doc.sentences else ""
     if format == "text":

@@ -307,8 +307,7 @@ def _label_numbers(
 ) -> list[tuple[list[int], range]]:
     """Return the numbers of the labels of each sentence, −1 where they are unknown."""
     return [
-        ([number.get(label, -1) for label in row], range(len(row)))
-        for row in corpus.column(target)
+        ([number.get(label, -1) for label in row], range(len(row))) for row in corpus.column(target)
     ]
 
 

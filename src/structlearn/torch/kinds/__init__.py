@@ -10,9 +10,9 @@ from __future__ import annotations
 from ...structures import (
     Arborescence,
     Chain,
+    Constituency,
     ConstrainedChain,
     ConstrainedSemiMarkov,
-    Constituency,
     SemiMarkov,
 )
 from ...structures.base import Structure

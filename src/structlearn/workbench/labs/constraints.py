@@ -189,7 +189,9 @@ def _search(sequence: Sequence, constrained: Any, trace: Any, step: Any) -> dict
     text = [f"the best {where}: {named}: {number(step['value'])}"]
     text.append("rejected by: " + "; ".join(broken) if broken else "accepted by all: the answer")
     drawn = _drawn([compiled.automata[c] for c in joined], sequence.labels)
-    say = f"Best {where}: {named}, {'rejected by ' + '; '.join(broken) if broken else 'the answer'}."
+    say = (
+        f"Best {where}: {named}, {'rejected by ' + '; '.join(broken) if broken else 'the answer'}."
+    )
     return {
         "kind": "search", "path": path, "ok": not broken, "formula": text, "say": say,
         "states": step["states"], "drawn": drawn,
@@ -242,4 +244,8 @@ def _python(sequence: Sequence, read: list[Read]) -> str:
 def _constrained(read: list[Read]) -> list[str]:
     if not read:
         return ["chain = Chain()"]
-    return ["chain = with_constraints(Chain(), [", *[f"    {r.python}," for r in read], "], classes=labels)"]
+    return [
+        "chain = with_constraints(Chain(), [",
+        *[f"    {r.python}," for r in read],
+        "], classes=labels)",
+    ]
