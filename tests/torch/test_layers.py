@@ -311,7 +311,8 @@ for path in root.rglob("*.py"):
         try:
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
         except ModuleNotFoundError as error:  # another optional package
-            assert error.name in ("ray", "matplotlib", "PIL", "skimage"), error
+            optional = ("ray", "matplotlib", "PIL", "skimage", "starlette", "uvicorn")
+            assert error.name in optional, error
 import structlearn.torch
 assert "structlearn.tasks" in sys.modules
 assert "torch" not in sys.modules
