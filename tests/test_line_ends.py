@@ -19,7 +19,7 @@ from structlearn.distributed.shards import FileShard, Piece
 from structlearn.exceptions import FileError
 from structlearn.io.masks import read_names
 from structlearn.tasks import ConstituencyParser, DependencyParser, Pipeline, SegmentTagger, Tagger
-from structlearn.tasks.pipeline import files
+from structlearn.tasks.pipeline import files, tokeniser
 from structlearn.tasks.pipeline.tokeniser import paragraphs
 from structlearn.text import FeatureTemplates, read_corpus
 from structlearn.text.bracket_treebank import read_sentences
@@ -140,8 +140,8 @@ def test_pieces_of_any_size_have_the_paragraphs_of_the_file(tmp_path_factory, pa
 def test_files_of_text(nlp, tmp_path, monkeypatch, ending):
     """However small the pieces: a paragraph that is longer is cut where a sentence begins."""
     text = wrapped(treebank(60, random_state=5, paragraph=20), 30)
+    monkeypatch.setattr(tokeniser, "_MOST", 300)
     wanted = [[t.text for t in sentence.tokens] for sentence in nlp(text)]
-    monkeypatch.setattr(files, "_MOST", 300)
     monkeypatch.setattr(files.text_pieces, "__defaults__", (101, None))
     path, other = tmp_path / "x.txt", spelled(text, ending)
     for mark in ("", "\ufeff"):

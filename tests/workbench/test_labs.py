@@ -223,22 +223,29 @@ def test_constraints_change_the_answer_at_a_price():
 @pytest.mark.parametrize(
     ("line", "python"),
     [
-        ("forbid noun", "forbid(Label(0))"),
-        ("forbid verb at 2", "forbid(Label(1, at=1))"),
-        ("forbid noun then verb", 'forbid(Part("transition", 0, 1))'),
-        ("require  adj at 3", "require(Label(2, at=2))"),
-        ("at most 1 noun", "at_most(1, Label(0))"),
-        ("exactly 2 verb", "exactly(2, Label(1))"),
-        ("if noun at 1 then verb at 2", "if_then(Label(0, at=0), Label(1, at=1))"),
+        ("forbid noun", "forbid(Label('noun'))"),
+        ("forbid verb at 2", "forbid(Label('verb', at=1))"),
+        ("forbid noun then verb", "forbid(Part(\"transition\", 'noun', 'verb'))"),
+        ("require  adj at 3", "require(Label('adj', at=2))"),
+        ("at most 1 noun", "at_most(1, Label('noun'))"),
+        ("exactly 2 verb", "exactly(2, Label('verb'))"),
+        ("if noun at 1 then verb at 2", "if_then(Label('noun', at=0), Label('verb', at=1))"),
     ],
 )
 def test_constraints_are_read(line, python):
     assert read_constraint(line, ["noun", "verb", "adj"], 4).python == python
 
 
-@pytest.mark.parametrize("line", ["forbid everything", "at most one noun", "__import__('os')"])
-def test_other_lines_are_refused_with_what_works(line):
-    with pytest.raises(Refused, match="What works"):
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("forbid everything", "What works"),
+        ("at most one noun", "What works"),
+        ("__import__('os')", "'__import__' is not a constraint; constraints are at_least"),
+    ],
+)
+def test_other_lines_are_refused_with_what_works(line, message):
+    with pytest.raises(Refused, match=message):
         read_constraint(line, ["noun", "verb"], 4)
 
 

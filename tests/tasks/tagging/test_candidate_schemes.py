@@ -72,7 +72,10 @@ def problems(scheme, text, width, order=1):
     made = Tagger(templates(text), scheme=scheme, order=order, n_models=1, candidates=0)
     corpus = read_source(entities(25, 3, 3), None)
     run = TokenFitting(made._plain(), corpus)
-    every, rows = run.problem().whole, run.inventory.rows(corpus)
+    every = run.problem().whole
+    if scheme == "iobes":  # as the fitting reads it
+        corpus = corpus.in_iobes(run.target, run.unknown)
+    rows = run.inventory.rows(corpus)
     seen, bits = seen_labels(run.inventory.vocabulary), forbidden_bits(run.forbid(), run.labels)
     alone, width = TokenWeights(run.inventory, 0, {}, seen), min(width, len(run.labels))
     tokens = TokenProblem(alone, rows)
