@@ -135,9 +135,7 @@ def test_losses(kind, margin, unknown, by_kernels, monkeypatch):
             t[torch.rand(t.shape) < unknown] = -100
         weights = torch.randn(len(case.lengths), dtype=case.dtype)
 
-        def run(
-            device, blocks=blocks, case=case, y=y, weights=weights, temperature=temperature
-        ):
+        def run(device, blocks=blocks, case=case, y=y, weights=weights, temperature=temperature):
             scores = {k: v.to(device) for k, v in blocks.items()}
             gold = tuple(t.to(device) for t in y)
             loss = structured_loss(
