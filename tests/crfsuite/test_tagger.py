@@ -73,6 +73,12 @@ def test_sequences_of_every_kind(tagger, same):
     assert (tagger.tag(same), tagger.marginal("D", 0)) == expected
 
 
+def test_labels_may_be_bytes(tagger):
+    tagger.set(X)
+    assert tagger.marginal(b"N", np.int64(1)) == tagger.marginal("N", 1)
+    assert tagger.probability([b"N", b"V", "D"]) == tagger.probability(["N", "V", "D"]) > 0
+
+
 def test_no_items(tagger):
     assert tagger.tag([]) == tagger.tag() == []
     assert tagger.probability([]) == tagger.probability(["N"]) == tagger.marginal("N", 5) == 0.0
@@ -86,6 +92,10 @@ def test_no_items(tagger):
         (lambda t: t.tag([[{"a": 1}]]), ValueError, "a feature in a list is a string, not dict"),
         (lambda t: t.tag(3), TypeError, "not iterable"),
         (lambda t: t.marginal("X", 0), RuntimeError, "label identifier: X"),
+        (lambda t: t.marginal(b"\xff", 0), UnicodeDecodeError, "codec can't decode"),
+        (lambda t: t.marginal(None, 0), TypeError, "a label is a string, not NoneType"),
+        (lambda t: t.marginal("N", "0"), TypeError, "a position is an integer, not str"),
+        (lambda t: t.probability([1, 2, 3]), TypeError, "a label is a string, not int"),
         (lambda t: t.marginal("N", 3), ValueError, "3, is out of range of 3"),
         (lambda t: t.marginal("N", -1), ValueError, "out of range"),
         (lambda t: t.probability(["N"]), ValueError, r"\|x\| = 3, \|y\| = 1"),

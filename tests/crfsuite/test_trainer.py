@@ -66,6 +66,17 @@ def test_held_out_sequences_are_not_learned(tmp_path):
     assert scores["A"].precision is None
 
 
+def test_groups_are_refused_by_name(tmp_path):
+    trainer = filled()
+    with pytest.raises(ValueError, match="holdout=3: no sequence is in this group; groups: 0, 1"):
+        trainer.train(tmp_path / "model", holdout=3)
+    with pytest.raises(TypeError, match="holdout is an integer, not str"):
+        trainer.train(tmp_path / "model", holdout="1")
+    with pytest.raises(TypeError, match="a group is an integer, not NoneType"):
+        trainer.append([["a"]], ["A"], None)
+    assert not (tmp_path / "model").exists()
+
+
 def test_same_seed_same_file_for_any_threads(tmp_path):
     files = []
     for n_jobs in (1, 2):
@@ -200,6 +211,15 @@ def test_values_may_be_strings_as_in_configuration_files():
     assert trainer.get("calibration.samples") == 12.0
     trainer.set("feature.possible_states", "1")
     assert trainer.get("feature.possible_states") is True
+
+
+def test_names_of_parameters_may_be_bytes():
+    trainer = Trainer(params={b"c2": b"0.25", b"linesearch": b"Backtracking"})
+    assert trainer.get(b"c2") == trainer.get("c2") == 0.25
+    assert trainer.get("linesearch") == "Backtracking"
+    assert trainer.help(b"c2") == trainer.help("c2")
+    with pytest.raises(TypeError, match="the name of a parameter is a string, not int"):
+        trainer.get(1)
 
 
 def test_selecting_resets_the_parameters():

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ItemSequence", "decoded_items", "read_items", "readable"]
+__all__ = ["ItemSequence", "as_integer", "as_text", "decoded_items", "read_items", "readable"]
 
 
 class ItemSequence:
@@ -112,6 +112,22 @@ def decoded_items(tokens: Any) -> Any:
 
     decoded = [text(t if isinstance(t, Mapping) or not _plain(t) else list(t)) for t in tokens]
     return decoded if found else None
+
+
+def as_text(value: Any, what: str) -> str:
+    """Return a string, which may be given as bytes of UTF-8; TypeError for anything else."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a string, not {type(value).__name__}")
+    return value
+
+
+def as_integer(value: Any, what: str) -> int:
+    """Return a number without its fraction, as Cython converts it; TypeError if it is none."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
+        raise TypeError(f"{what} is an integer, not {type(value).__name__}")
+    return int(value)
 
 
 def _plain(token: Any) -> bool:

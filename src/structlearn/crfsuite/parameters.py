@@ -118,7 +118,7 @@ def checked_value(name: str, parameter: Parameter, value: Any) -> Any:
     As with CRFsuite, a value may be a string, and what stands for a whole number is cut down.
     """
     if isinstance(parameter.default, str):
-        return str(value)
+        return value.decode("utf-8") if isinstance(value, bytes) else str(value)
     convert: Callable[[Any], Any] = float
     if isinstance(parameter.default, bool):
         convert = _as_flag

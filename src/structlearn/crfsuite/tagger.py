@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ..io.crfsuite import parse_crfsuite
 from ..printing import put
-from .items import ItemSequence, decoded_items, readable
+from .items import ItemSequence, as_integer, as_text, decoded_items, readable
 from .model_dump import ParsedDump, dumped, parsed
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -99,9 +99,9 @@ class Tagger:
         self._x, self._marginals = x, None
         return labels
 
-    def probability(self, yseq: Iterable[str]) -> float:
+    def probability(self, yseq: Iterable[str | bytes]) -> float:
         """Return the probability of labels of the last sequence; 0 if it has no items."""
-        chain, labels = self._opened(), list(yseq)
+        chain, labels = self._opened(), [as_text(label, "a label") for label in yseq]
         n = len(self._x)
         if n == 0:
             return 0.0
@@ -113,9 +113,10 @@ class Tagger:
             self._check_label(label)
         return float(chain.predict_proba([self._x], [labels], temperature=1.0)[0])
 
-    def marginal(self, y: str, pos: int) -> float:
+    def marginal(self, y: str | bytes, pos: int) -> float:
         """Return the probability of a label at a position of the last sequence."""
         chain = self._opened()
+        label, pos = as_text(y, "a label"), as_integer(pos, "a position")
         n = len(self._x)
         if n == 0:
             return 0.0
@@ -124,9 +125,9 @@ class Tagger:
         if self._marginals is None:
             self._marginals = chain.predict_marginals([self._x], temperature=1.0)[0]
         try:
-            return self._marginals[pos][y]
+            return self._marginals[pos][label]
         except KeyError:
-            self._check_label(y)
+            self._check_label(label)
             raise
 
     def _check_label(self, label: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..printing import put
 from ..text.files import replaced
+from .items import as_integer, as_text
 from .log_parser import TrainLogParser
 from .parameters import ALGORITHMS, checked_value, full_name
 
@@ -131,20 +132,21 @@ class BaseTrainer:
         """Return the names of the algorithm's parameters."""
         return list(ALGORITHMS[self._algorithm])
 
-    def set(self, name: str, value: Any) -> None:
+    def set(self, name: str | bytes, value: Any) -> None:
         """Set a parameter of the algorithm."""
+        name = as_text(name, "the name of a parameter")
         parameter = ALGORITHMS[self._algorithm].get(name)
         if parameter is None:
             raise ValueError(f"Parameter not found: {name} = {value}; {self._algorithm} has "
                              f"{', '.join(self.params())}")  # fmt: skip
         self.__dict__.setdefault("_given", {})[name] = checked_value(name, parameter, value)
 
-    def set_params(self, params: Mapping[str, Any]) -> None:
+    def set_params(self, params: Mapping[Any, Any]) -> None:
         """Set several parameters."""
         for name, value in params.items():
             self.set(name, value)
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str | bytes) -> Any:
         """Return the value of a parameter."""
         return self._values[self._known(name)]
 
@@ -152,11 +154,12 @@ class BaseTrainer:
         """Return the values of all parameters."""
         return dict(self._values)
 
-    def help(self, name: str) -> str:
+    def help(self, name: str | bytes) -> str:
         """Return what a parameter does."""
         return ALGORITHMS[self._algorithm][self._known(name)].help
 
-    def _known(self, name: str) -> str:
+    def _known(self, name: str | bytes) -> str:
+        name = as_text(name, "the name of a parameter")
         if name not in ALGORITHMS[self._algorithm]:
             raise ValueError(f"Parameter not found: {name}")
         return name
@@ -185,6 +188,7 @@ class BaseTrainer:
         from .algorithms import Log, cost_of, run_algorithm
 
         data, values = self._data, self._values
+        path, holdout = os.fsdecode(model), as_integer(holdout, "holdout")
         train, held = data.groups(holdout)
         if holdout >= 0:
             self.message(f"Holdout group: {holdout + 1}\n")
@@ -199,7 +203,6 @@ class BaseTrainer:
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        path = os.fsdecode(model)
         if path:
             self._store(path, layout, w)
 

@@ -16,7 +16,7 @@ from ..problem.array_problem import ArrayProblem
 from ..problem.gold import GoldOutputs
 from ..scoring.layout import WeightBlock, WeightLayout, filled_rows
 from ..structures.chains.chain import Chain
-from .items import read_items
+from .items import as_integer, as_text, read_items
 
 __all__ = ["FeatureCounts", "TrainingData"]
 
@@ -59,7 +59,8 @@ class TrainingData:
 
     def append(self, xseq: Any, yseq: Iterable[Any], group: int) -> None:
         """Add a sequence; nothing is added if it is refused, or has no items."""
-        labels = [_as_label(label) for label in yseq]
+        labels = [as_text(label, "a label") for label in yseq]
+        group = as_integer(group, "a group")
         lengths, attributes, values = read_items(self._names, xseq)
         n = len(lengths) // 8
         if n != len(labels):
@@ -74,6 +75,9 @@ class TrainingData:
     def groups(self, holdout: int) -> tuple[list[_Sequence], list[_Sequence]]:
         """Return the sequences to learn from, and those that are held out."""
         held = [s for s in self._sequences if s.group == holdout]
+        if holdout >= 0 and self._sequences and not held:
+            known = ", ".join(map(str, sorted({s.group for s in self._sequences})))
+            raise ValueError(f"holdout={holdout}: no sequence is in this group; groups: {known}")
         return [s for s in self._sequences if s.group != holdout], held
 
     def problem(
@@ -215,14 +219,6 @@ class FeatureCounts(NamedTuple):
         )
         blocks: dict[str, WeightBlock | None] = dict.fromkeys(Chain().blocks(n))
         return WeightLayout({**blocks, "label": label, "transition": transition})
-
-
-def _as_label(label: Any) -> str:
-    if isinstance(label, bytes):
-        return label.decode("utf-8")
-    if not isinstance(label, str):
-        raise TypeError(f"a label is a string, not {type(label).__name__}")
-    return label
 
 
 def _joined(buffers: Iterable[bytes], dtype: Any) -> npt.NDArray[Any]:
