@@ -94,7 +94,7 @@ def _random_scores(
         return found
 
     def program() -> list[float]:
-        each = (dict(label=one, transition=pair) for one in label[:programs])
+        each = ({"label": one, "transition": pair} for one in label[:programs])
         return [chain.as_program(**one).solve(**Chain().program_scores(one)).value for one in each]
 
     begin = time.perf_counter()

@@ -48,7 +48,7 @@ def test_the_loss_is_that_of_legal_outputs_and_reaches_the_parameters():
 
 
 def test_gold_that_breaks_a_constraint_is_refused():
-    with pytest.raises(InfeasibleError, match="example 1: .* it breaks a constraint"):
+    with pytest.raises(InfeasibleError, match=r"example 1: .* it breaks a constraint"):
         crf()(torch.zeros(2, 3, 3, dtype=torch.float64), torch.tensor([[0, 0, 2], [0, 2, 0]]))
 
 
@@ -76,7 +76,8 @@ def test_a_name_and_a_file_give_the_same_structure():
     again = named_kind(batch.kind.name).structure
     for a, b in zip(again.automata, layer.structure.automata, strict=True):
         np.testing.assert_array_equal(a.next, b.next)
-        assert a.start == b.start and a.accepting.tolist() == b.accepting.tolist()
+        assert a.start == b.start
+        assert a.accepting.tolist() == b.accepting.tolist()
     copy = pickle.loads(pickle.dumps(layer))
     torch.testing.assert_close(copy.log_partition(scores), layer.log_partition(scores))
 

@@ -67,7 +67,6 @@ class _Worker:
     def ready(self) -> tuple[int, str]:
         return os.getpid(), ray.get_runtime_context().get_node_id()
 
-    @ray.method(num_returns=2)
     def compute(
         self, shards: Sequence[Any], first: int, job: Job, args: tuple[Any, ...]
     ) -> tuple[Any, Any]:
@@ -369,7 +368,8 @@ class _Call:
     def _ask(self, node: Node, number: int) -> None:
         shards = self.crew.shards[node[0] : node[1]]
         actor = self.crew._actors[number]
-        ref, kept = actor.compute.remote(list(shards), node[0], self.job, self.args)
+        compute = actor.compute.options(num_returns=2)
+        ref, kept = compute.remote(list(shards), node[0], self.job, self.args)
         self.asked[ref] = _Asked(node, number, time.monotonic(), kept)
 
     def _known(self, node: Node) -> bool:

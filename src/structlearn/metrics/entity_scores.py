@@ -164,7 +164,7 @@ def precision_recall_fscore_support(
     given = None if scheme is None else scheme_of(scheme)
     counts = _counted(read_pairs(y_true, y_pred), suffix, given)
     found = _scored(counts, average, zero_division, _Row._fields[:3], beta)
-    return tuple(found)  # type: ignore[return-value]
+    return tuple(found)
 
 
 def accuracy_score(y_true: Any, y_pred: Any) -> float:
@@ -332,11 +332,11 @@ def _averaged(
         return _Row(nothing, zero, nothing, 0)
     weights = [one.gold if average == "weighted" else 1 for one in every]
     rows = [_row(one, beta, zero_division) for one in every]
-    means = [
+    precision, recall, f = (
         sum(w * row[k] for w, row in zip(weights, rows, strict=True)) / sum(weights)
         for k in range(3)
-    ]
-    return _Row(*means, total.gold)
+    )
+    return _Row(precision, recall, f, total.gold)
 
 
 def _row(one: Scores, beta: float, zero_division: ZeroDivision) -> _Row:

@@ -418,8 +418,8 @@ def test_formats_of_files(nlp, tmp_path):
 
 
 BITS = [
-    "They don't!", "The cat sees a dog.", "cat", "é", "日本。", "…", '."', ",", " ", " ", "  ", "\n",
-    "\r\n", "\n\n", "\r\n \r\n", "\u2028", "\f", "abcdefghij" * 4, " " * 40,
+    "They don't!", "The cat sees a dog.", "cat", "é", "日本。", "…", '."', ",", " ", " ", "  ",
+    "\n", "\r\n", "\n\n", "\r\n \r\n", "\u2028", "\f", "abcdefghij" * 4, " " * 40,
 ]  # fmt: skip
 
 
@@ -435,7 +435,8 @@ def test_long_paragraphs_are_cut_alike_everywhere(nlp, tmp_path_factory, bits, s
         whole = nlp(text)
         pieces = list(files.cut_text((text[k : k + size] for k in range(0, len(text), size)), size))
         assert "".join(pieces) == text
-        for n in (1, 2):
+        few_blanks = not re.search(rf"\s{{{8 * size}}}", text)  # more of them are not waited for
+        for n in (1, 2) if few_blanks else ():
             joined = Doc("")
             for doc in nlp.pipe(pieces, n):
                 joined.append(doc)

@@ -52,7 +52,8 @@ def test_dropped_sentences_leave_what_the_others_teach(corpus, tmp_path, learner
     with pytest.warns(UserWarning, match="2 of 10 sentences break a constraint"):
         dropped = Tagger(**settings, illegal="drop").fit(str(corpus))
     same = Tagger(**settings).fit(str(legal))
-    assert dropped.model_.training["illegal"] == 2 and "illegal" not in same.model_.training
+    assert dropped.model_.training["illegal"] == 2
+    assert "illegal" not in same.model_.training
     assert dict(dropped.model_.arrays).keys() == dict(same.model_.arrays).keys()
     for name, array in same.model_.arrays.items():
         assert bytes(dropped.model_.arrays[name]) == bytes(array), name
@@ -69,7 +70,7 @@ def test_all_sentences_cannot_be_dropped(tmp_path):
 
 def test_a_crf_learns_the_probabilities_of_legal_outputs(corpus):
     """Against enumeration: its objective is the log loss over legal outputs."""
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="break a constraint"):
         tagger = Tagger(
             learner="crf", constraints="contiguous()", illegal="drop", tol=1e-7, max_iter=1000
         ).fit(str(corpus))
@@ -123,7 +124,7 @@ def test_labels_are_those_of_the_file_where_others_are_learned(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("a\tB-X\nb\tI-X\nc\tO\n\n" * 3 + "a\tB-X\nc\tO\na\tB-X\nb\tI-X\n\n")
     settings = {"scheme": "iobes", "learner": "crf"}
-    with pytest.raises(FileError, match="line 15 .at most 1 of chunk 'X'"):
+    with pytest.raises(FileError, match=r"line 15 .at most 1 of chunk 'X'"):
         Tagger(constraints="at_most(1, Chunk(X))", **settings).fit(str(path))
     tagger = Tagger(constraints="at_most(2, B-X)", **settings).fit(str(path))
     assert {"S-X", "E-X"} & set(tagger.model_.labels)
@@ -165,7 +166,8 @@ def test_the_command_takes_constraints_and_files_of_them(corpus, tmp_path, capsy
     assert run([*train, str(free)]) == 0
     assert run(["inspect", str(model)]) == 0
     shown = capsys.readouterr().out
-    assert "contiguous()" in shown and "2 sentences that break a constraint" in shown
+    assert "contiguous()" in shown
+    assert "2 sentences that break a constraint" in shown
 
     def labels(*options):
         assert run(["predict", *map(str, options), str(text)]) == 0
@@ -178,7 +180,8 @@ def test_the_command_takes_constraints_and_files_of_them(corpus, tmp_path, capsy
     rules = tmp_path / "rules.txt"
     rules.write_text("# two rules\nexactly(1, X)\nrequire(Label(Z, at=-1))\n")
     found = labels(free, "--constraints", rules)
-    assert found.count("X") == 1 and found[-1] == "Z"
+    assert found.count("X") == 1
+    assert found[-1] == "Z"
 
 
 def test_the_command_names_the_place_of_an_error(corpus, tmp_path, capsys):
@@ -189,4 +192,5 @@ def test_the_command_names_the_place_of_an_error(corpus, tmp_path, capsys):
     assert "rules.txt, line 2: this group is not closed" in capsys.readouterr().err
     assert run(["predict", str(model), str(corpus), "--constraint", "at_most(X)"]) == 1
     told = capsys.readouterr().err
-    assert "--constraint 'at_most(X)', column 1" in told and "␊" not in told
+    assert "--constraint 'at_most(X)', column 1" in told
+    assert "␊" not in told

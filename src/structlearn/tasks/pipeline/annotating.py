@@ -288,7 +288,7 @@ class Annotating:
                 for sentence in sentences
                 if sentence
             ]
-            rows = iter(self._split(forms, threads))
+            rows = iter(self._splitter(forms, threads))
             splits = [[next(rows) if s else [] for s in sentences] for sentences in places]
         docs = [
             Doc.from_places(text, sentences, rows)
@@ -298,15 +298,6 @@ class Annotating:
         if words:
             self._annotate_words(words, stages, threads)
         return docs
-
-    def _split(self, forms: list[list[str]], threads: int) -> list[Any]:
-        """Return the words of the tokens of sentences, None for one word."""
-        if sum(map(len, forms)) <= _FEW:
-            rows = [self._splitter.single(tokens) for tokens in forms]
-            if None not in rows:
-                return rows
-        found: list[Any] = self._splitter(forms, threads)
-        return found
 
     def _few_tagged(self, sentences: list[Any], stages: Sequence[str]) -> Corpus | None:
         """Set tags and lemmas of few words, a call for each sentence; return them as a corpus.

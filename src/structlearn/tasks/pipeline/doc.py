@@ -230,9 +230,11 @@ class Doc:
         self.text += other.text
         for sentence in other.sentences:
             sentence.doc = self
-            for part in (sentence, *sentence.tokens):
-                part.begin += offset
-                part.end += offset
+            sentence.begin += offset
+            sentence.end += offset
+            for token in sentence.tokens:
+                token.begin += offset
+                token.end += offset
         self.sentences += other.sentences
 
     @property

@@ -165,11 +165,9 @@ def next_cut(text: str, begin: int, end: int) -> int | None:
     if rest is None:
         return None
     for pattern in _CUTS:
-        found = None
-        for found in pattern.finditer(text, last - _MOST // 2, last):
-            pass
-        if found is not None:
-            return found.end()
+        ends = [found.end() for found in pattern.finditer(text, last - _MOST // 2, last)]
+        if ends:
+            return ends[-1]
     return rest.start()
 
 

@@ -103,6 +103,10 @@ def _plain(form: str) -> str:
     return form.replace("’", "'")
 
 
+#: Up to so many words a call for each sentence is quicker than one for all.
+_FEW = 200
+
+
 class Splitter:
     """Finds the words of multiword tokens.
 
@@ -119,16 +123,15 @@ class Splitter:
         """Return, for each token of each sentence, None, or its words where it has several."""
         if not sentences:
             return []
-        corpus = Corpus.from_sentences([list(map(_plain, forms)) for forms in sentences])
-        labels = self.model.shown
-        outputs = self.model.inputs(corpus).solve(threads).outputs
-        scripts = ([labels[k] for k in numbers] for numbers in outputs)
+        plain = [list(map(_plain, forms)) for forms in sentences]
+        scripts: list[Any] = []
+        if sum(map(len, plain)) <= _FEW:
+            scripts = list(map(self.model.calls.predict, plain))
+        if not scripts or None in scripts:  # many words, or a model that reads more than forms
+            labels = self.model.shown
+            outputs = self.model.inputs(Corpus.from_sentences(plain)).solve(threads).outputs
+            scripts = [[labels[k] for k in numbers] for numbers in outputs]
         return list(map(_split, sentences, scripts))
-
-    def single(self, forms: list[str]) -> list[list[str] | None] | None:
-        """Return the same for one sentence, in one call; None if the model reads more than forms."""
-        scripts = self.model.calls.predict(list(map(_plain, forms)))
-        return None if scripts is None else _split(forms, scripts)
 
 
 def _split(forms: Sequence[str], scripts: Sequence[str]) -> list[list[str] | None]:

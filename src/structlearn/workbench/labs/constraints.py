@@ -225,8 +225,8 @@ def _python(sequence: Sequence, read: list[Read]) -> str:
     lines = [
         "import numpy as np",
         "from structlearn.constraints import (",
-        "    Chunk, Label, Part, at_least, at_most, contiguous, each_at_most_once, exactly, forbid,",
-        "    if_then, matches, not_adjacent, precedes, require, with_constraints,",
+        "    Chunk, Label, Part, at_least, at_most, contiguous, each_at_most_once, exactly,",
+        "    forbid, if_then, matches, not_adjacent, precedes, require, with_constraints,",
         ")",
         "from structlearn.structures import Chain",
         "",
