@@ -73,8 +73,13 @@ def cut_text(blocks: Iterable[str], size: int = _SIZE) -> Iterator[str]:
             rest = held[cut:].lstrip()
             cut = len(held) - len(rest) if rest and len(rest) < len(held.lstrip()) else 0
         if not cut and end > size:
-            while (place := next_cut(held, cut, end)) is not None:
-                cut = place
+            cuts = [0]
+            while (place := next_cut(held, cuts[-1], end)) is not None:
+                cuts.append(place)
+            # Alone, a piece that ends with blanks may be short enough not to be cut.
+            while len(cuts) > 2 and next_cut(held, cuts[-3], cuts[-1]) is None:
+                cuts.pop()
+            cut = cuts[-1]
         if not cut and end - len(held.rstrip()) > 8 * size:  # so many blanks
             cut = end
         if cut:
