@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -9,7 +10,12 @@ import numpy as np
 from tests.structures.edge_structures import EdgeChain, EdgeSegments
 
 from fuzz.automata import draw_automata
+from fuzz.written import Written, draw_names, draw_written
 from structlearn.constraints import Label, at_most, exactly, forbid, if_then, with_constraints
+from structlearn.constraints.automata import automata_of
+from structlearn.constraints.readings import alphabet_of, product_of, sequences_of
+from structlearn.constraints.text import read_constraints
+from structlearn.estimators.constraints import under
 from structlearn.structures import (
     Arborescence,
     Chain,
@@ -53,6 +59,10 @@ class Case:
         The same, with little room for products: its sums come with bounds.
     alone : Structure or None
         The same without a topology that examples bring.
+    free : Structure or None
+        The same without constraints: what ``outputs`` are told by.
+    complete : bool
+        No query may be refused.
     batch : int
         The most examples that are drawn for it.
     temperatures : tuple of float
@@ -69,6 +79,8 @@ class Case:
     slow: bool = False
     certified: Any = None
     alone: Structure | None = None
+    free: Structure | None = None
+    complete: bool = False
     batch: int = 250
     temperatures: tuple[float, ...] = (0.3, 1.0, 5.0)
 
@@ -170,6 +182,65 @@ def _accepted(
     if rng.random() < 0.3:
         case.topology = {"automata": brought}
         case.alone = kind([*own, *brought], size, max_states=1 << 20)
+    return case
+
+
+def _written_chain(rng: np.random.Generator, grow: int = 1) -> Case:
+    order = _whole(rng, 0, 3)
+    case = _chain(order)(rng)
+    length, n_labels = case.shapes["label"]
+    names = draw_names(rng, n_labels)
+    blocks = [name for name in ("start", "end") if name in case.shapes]
+    blocks += ["transition"] * (order == 1 and "transition" in case.shapes)
+    outputs = case.structure.outputs(label=np.zeros((length, n_labels)))
+    read = [(y, [names[k] for k in y]) for y in outputs]
+    return _written(case, rng, names, read, lambda: draw_written(rng, names, length, blocks))
+
+
+def _written_segments(rng: np.random.Generator, grow: int = 1) -> Case:
+    case = _segments(rng)
+    length, _, n_labels = case.shapes["segment"]
+    names = draw_names(rng, n_labels)
+    blocks = [name for name in ("start", "transition") if name in case.shapes]
+    outputs = case.structure.outputs(segment=np.zeros(case.shapes["segment"]))
+    read = [(y, [names[k] for _, _, k in y]) for y in outputs]
+    return _written(case, rng, names, read, lambda: draw_written(rng, names, length, blocks, True))
+
+
+def _written(
+    case: Case,
+    rng: np.random.Generator,
+    names: list[str],
+    read: list[tuple[Any, list[str]]],
+    draw: Callable[[], list[Written]],
+) -> Case:
+    """Return a case under constraints as users write them, most of the time such as can hold.
+
+    They are kept as :func:`with_constraints` keeps them, or as estimators do.
+    """
+    free = case.free = case.structure
+    for _ in range(8):
+        rules = draw()
+        case.outputs = [y for y, labels in read if all(rule.holds(labels) for rule in rules)]
+        if case.outputs:
+            break
+    texts = [rule.text for rule in rules]
+    sequences = sequences_of(free, alphabet_of(free, names), None)
+    assert sequences is not None
+    automata = [one.automaton for one in automata_of(read_constraints(texts), sequences)]
+    case.certified = product_of(free, automata)
+    if rng.random() < 0.5:
+        # Room for the largest of them alone.
+        most = max((one.n_states for one in automata), default=1)
+        size = free.order if isinstance(free, Chain) else case.shapes["segment"][1]
+        case.certified = type(case.certified)(automata, size, max_states=most + 1, tolerance=0.9)
+    if rng.random() < 0.5:
+        case.structure = with_constraints(free, texts, classes=names)
+    else:
+        case.structure = under(free, texts, np.array(names))
+        case.programs = False
+    case.mirror, case.complete, case.batch = None, True, 25
+    case.temperatures = (0.05, 0.3, 1.0, 5.0, 10.0)
     return case
 
 
@@ -328,4 +399,6 @@ CASES: dict[str, Draw] = {
     "enumeration": _exhaustive,
     "accepted chains": _accepted_chain,
     "accepted segments": _accepted_segments,
+    "written constraints": _written_chain,
+    "written constraints on segments": _written_segments,
 }

@@ -80,6 +80,8 @@ class Comparison:
             found: list[Any] = method(*args, **options, **self.batch.listed(chosen))
         except CapabilityError as error:
             self.campaign.refused[query] = str(error)
+            if self.batch.case.complete:
+                self.wrong(query, int(chosen[0]), "an answer", f"CapabilityError: {error}")
             return []
         except Exception as error:
             # One by one, so that the example is known.
@@ -197,6 +199,9 @@ class Comparison:
                 )
             except CapabilityError:
                 self.campaign.compared["sums refused"] += 1
+                continue
+            except Exception as error:
+                self.wrong(f"certified_sum({temperature})", i, right.values[k], repr(error))
                 continue
             self.campaign.compared["bounds above 0" if found.bound > 0 else "bounds of 0"] += 1
             least = found.value + temperature * np.log1p(-found.bound)

@@ -91,8 +91,10 @@ class Batch:
         self.case, self.precision = case, precision
         zeros = {name: np.zeros(shape) for name, shape in case.shapes.items()}
         given = {**zeros, **case.topology}
-        self.outputs = case.outputs or list(case.structure.outputs(**given))
-        counts = [case.structure.encode(y, **given) for y in self.outputs]
+        known = case.outputs is not None
+        self.outputs = case.outputs if known else list(case.structure.outputs(**given))
+        free = case.free or case.structure
+        counts = [free.encode(y, **given) for y in self.outputs]
         self.rows = {canonical(y): i for i, y in enumerate(self.outputs)}
         ends = np.cumsum([0] + [int(np.prod(shape)) for shape in case.shapes.values()])
         rows = [self.gradient(count) for count in counts]

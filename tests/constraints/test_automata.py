@@ -70,6 +70,11 @@ CASES = [
     (PLAIN, require("B"), lambda a, y, r: "B" in y),
     (PLAIN, at_most(1, Chunk("A")), lambda a, y, r: types(a, r).count("A") <= 1),
     (PLAIN, exactly(2, Chunk("A"), Chunk("B")), lambda a, y, r: len(spans(a, r)) == 2),
+    (
+        PLAIN,
+        exactly(2, "A", Chunk("A"), Part("start", "A")),
+        lambda a, y, r: y.count("A") + types(a, r).count("A") + (y[0] == "A") == 2,
+    ),
     (PLAIN, each_at_most_once("A"), lambda a, y, r: y.count("A") <= 1),
     (PLAIN, contiguous(), lambda a, y, r: all(types(a, r).count(k) <= 1 for k in "AB")),
     (PLAIN, contiguous("B"), lambda a, y, r: types(a, r).count("B") <= 1),

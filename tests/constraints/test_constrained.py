@@ -227,6 +227,27 @@ def test_sums_come_with_their_proof():
     assert masks.certified_sum(**scores).bound == 0.0
 
 
+def test_the_report_tells_how_far_sums_are_proven():
+    n = 29
+    chain = with_constraints(Chain(), [contiguous()])
+    clear = np.full((9, n), -40.0)
+    clear[:, :2] = 0.0
+    proven = chain.report(label=clear)
+    assert 0 < chain.certified_sum(label=clear).bound < 1e-9
+    assert "but for a share of at most" in proven.sums
+    assert "of 29 automata" in proven.sums
+    refused = chain.report(label=np.zeros((12, n)))
+    assert refused.sums.startswith("none: sums over the outputs")
+    assert "sums" not in str(chain.report(label=clear[:, :3]))
+
+
+def test_a_constraint_that_asks_for_nothing():
+    chain = with_constraints(Chain(), [contiguous()], classes=["O"])
+    label = np.zeros((3, 1))
+    assert str(chain.report(label=label)) == "mask       each label in one run: 0 parts"
+    assert chain.count(label=label) == 1
+
+
 def test_topologies_that_come_with_the_example():
     rng = np.random.default_rng(1)
     tree = with_constraints(Tree(), [exactly(1, Label(1))])

@@ -64,7 +64,7 @@ class Compilation:
     classes : sequence of K labels, optional
         By default the labels are 0..K−1.
     known : dict
-        Automata that do not depend on the shapes, by constraint; more are put into it.
+        Automata for inputs of any length, by constraint and number of labels; more are put into it.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Compilation:
         constraints: Sequence[Constraint],
         theta: Mapping[str, Any],
         classes: Sequence[Any] | None,
-        known: dict[Constraint, list[NamedAutomaton]],
+        known: dict[tuple[Constraint, int], list[NamedAutomaton]],
     ) -> None:
         self.structure = structure
         self._known = known
@@ -120,6 +120,8 @@ class Compilation:
             none = _Row(masked, np.ones(len(masked)), 0, 0, str(constraint))
             return _Entry(constraint, masked, None, self._rows_of(constraint) or [none], [])
         rows, automata = self._rows_of(constraint), self._automata_of(constraint)
+        if automata == []:  # it asks for nothing: there is no label but O
+            return _Entry(constraint, _NOTHING, None, [], [])
         if rows is None and automata is None:
             raise ValueError(
                 f"{self.structure!r} cannot keep to {constraint!r}: it is about labels in a row, "
@@ -196,7 +198,8 @@ class Compilation:
         sequences = self._sequences
         if sequences is None:
             return None
-        if constraint not in self._known:
+        key = (constraint, len(sequences.alphabet))
+        if key not in self._known:
             simple = constraint.simple(sequences.alphabet)
             try:
                 found = [NamedAutomaton(one, one.automaton(sequences)) for one in simple]
@@ -208,8 +211,8 @@ class Compilation:
                 return None
             if any(one.automaton.length is not None for one in found):
                 return found
-            self._known[constraint] = found
-        return self._known[constraint]
+            self._known[key] = found
+        return self._known[key]
 
     def _rows_of(self, constraint: Constraint) -> list[_Row] | None:
         """Return linear rows over the parts that say the same; None if there are none."""

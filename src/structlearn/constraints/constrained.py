@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures.base import Structure
-from ..structures.chains.constrained import CertifiedSum, ConstrainedChain, ConstrainedSemiMarkov
+from ..structures.chains.constrained import (
+    MAX_STATES,
+    CertifiedSum,
+    ConstrainedChain,
+    ConstrainedSemiMarkov,
+)
 from ..structures.parts import Parts
 from ..structures.solution import Solution
 from .accepted import Accepted
@@ -111,7 +118,7 @@ class Constrained(Delegating):
 
     def _forget(self) -> None:
         self._compilations: dict[Any, Compilation] = {}
-        self._automata: dict[Constraint, list[NamedAutomaton]] = {}
+        self._automata: dict[tuple[Constraint, int], list[NamedAutomaton]] = {}
         #: Products by their automata, which are kept: no others may get their numbers.
         self._products: dict[tuple[int, ...], tuple[list[Automaton], Structure]] = {}
         self._programs: dict[Any, Any] = {}
@@ -151,8 +158,21 @@ class Constrained(Delegating):
                 yield y
 
     def report(self, **scores: Any) -> ConstraintReport:
-        """Return which constraints are masks and which are rows, for scores of these shapes."""
-        return self._compiled(scores)[2].report
+        """Return which constraints are masks, automata or rows, for scores of these shapes.
+
+        Where the product of the automata is large, it says how far the sums of these scores are
+        proven.
+        """
+        compiled = self._compiled(scores)[2]
+        if math.prod(one.n_states for one in compiled.automata) <= MAX_STATES:
+            return compiled.report
+        try:
+            found = self.certified_sum(**scores)
+        except (CapabilityError, InfeasibleError) as error:
+            return replace(compiled.report, sums=f"none: {error}")
+        proof = f"but for a share of at most {found.bound:.1g}" if found.bound else "exact"
+        of = f"{found.automata} of {len(compiled.automata)} automata"
+        return replace(compiled.report, sums=f"{proof}, by {of}: {found.states} states together")
 
     def draw(self, **scores: Any) -> Picture:
         """Draw the automata of the constraints, for scores of these shapes."""

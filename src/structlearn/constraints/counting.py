@@ -62,7 +62,7 @@ class Count(Constraint):
         """Return the automaton that counts as far as it matters."""
         lower, upper = self.lower, self.upper
 
-        def step(n: int, events: list[bool]) -> int | None:
+        def step(n: int, events: list[int]) -> int | None:
             n += events[0]
             if n > upper:
                 return None
@@ -131,9 +131,9 @@ class IfThen(Constraint):
     def automaton(self, sequences: Sequences) -> Automaton:
         """Return the automaton that remembers which side has been used."""
 
-        def step(seen: tuple[bool, bool], events: list[bool]) -> tuple[bool, bool]:
-            then = seen[1] or events[1]
-            return (seen[0] or events[0]) and not then, then
+        def step(seen: tuple[bool, bool], events: list[int]) -> tuple[bool, bool]:
+            then = seen[1] or events[1] > 0
+            return (seen[0] or events[0] > 0) and not then, then
 
         sides = [Events(side, sequences) for side in (self.condition, self.consequence)]
         return counted(sides, (False, False), step, lambda seen: not seen[0])

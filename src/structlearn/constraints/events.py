@@ -1,4 +1,4 @@
-"""Where a sequence of labels uses one of several selections, told label by label."""
+"""How many of several selections a sequence of labels uses, told label by label."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ __all__ = ["Events", "NoEvents", "Sequences", "counted"]
 #: selection is used there.
 Test = Callable[[int, int, tuple[int, ...], int], bool]
 
+#: Blocks of the first and the last label.
+_ENDS = ("start", "end")
 #: More symbols than any place is from the end.
 _MANY = 1 << 60
 
@@ -43,7 +45,10 @@ class NoEvents(Exception):
 
 
 class Events:
-    """Tells of each position whether any of the selections is used there.
+    """Tells of each position how many of the selected parts are used there.
+
+    A part that two selections mean is one part. A label, the chunk that begins with it and the pair
+    that it ends are three.
 
     Parameters
     ----------
@@ -68,10 +73,13 @@ class Events:
         self.memory = self.first = self.last = 0
         self._sets: list[frozenset[int]] = []
         self._chunks: list[frozenset[int]] = []
-        self._tests = [self._test(selection) for selection in selections]
+        #: By kind of part, of which a position has one.
+        self._tests: dict[str, list[Test]] = {}
+        for selection in selections:
+            self._tests.setdefault(_kind(selection), []).append(self._test(selection))
 
-    def __call__(self, t: int, left: int, before: tuple[int, ...], symbol: int) -> bool:
-        """Tell whether a selection is used at position t.
+    def __call__(self, t: int, left: int, before: tuple[int, ...], symbol: int) -> int:
+        """Return how many of the selected parts are used at position t.
 
         Parameters
         ----------
@@ -80,7 +88,8 @@ class Events:
         before : tuple of int
             The last ``memory`` symbols before, or as many as there are.
         """
-        return any(test(t, left, before, symbol) for test in self._tests)
+        kinds = self._tests.values()
+        return sum(any(test(t, left, before, symbol) for test in kind) for kind in kinds)
 
     def trait(self, symbol: int) -> Any:
         """Return what makes a difference of a symbol."""
@@ -113,7 +122,7 @@ class Events:
     def _part(self, part: Part) -> Test:
         if self.sequences.windows.get(part.block) != len(part.outcome):
             raise NoEvents
-        if part.block not in ("start", "end"):
+        if part.block not in _ENDS:
             return self._row(part.outcome, part)
         (among,) = self._symbols(part.outcome)
         if part.block == "start":
@@ -171,7 +180,7 @@ class Events:
 def counted(
     events: Sequence[Events],
     start: Any,
-    step: Callable[[Any, list[bool]], Any],
+    step: Callable[[Any, list[int]], Any],
     accepts: Callable[[Any], bool],
 ) -> Automaton:
     """Return the automaton whose states change with events alone.
@@ -179,7 +188,7 @@ def counted(
     Parameters
     ----------
     step : callable
-        From a state and whether each of the events takes place to the next state; None: no way
+        From a state and how often each of the events takes place to the next state; None: no way
         goes on.
     """
     sequences = events[0].sequences
@@ -235,6 +244,14 @@ def counted(
         return accepts(inner)
 
     return explore((0, start, (), ()), onward, ends, n_symbols, trait)
+
+
+def _kind(selection: Selection) -> str:
+    if isinstance(selection, Chunk):
+        return "chunk"
+    if isinstance(selection, Part) and (len(selection.outcome) > 1 or selection.block in _ENDS):
+        return selection.block
+    return "label"
 
 
 def _check(place: Any, positions: int | None, selection: Any) -> None:

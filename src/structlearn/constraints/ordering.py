@@ -98,8 +98,8 @@ class Precedes(Constraint):
         """Return the automaton that remembers whether the second was there."""
         sides = [Events(side, sequences) for side in (self.first, self.second)]
 
-        def step(seen: bool, events: list[bool]) -> bool | None:
-            return None if seen and events[0] else seen or events[1]
+        def step(seen: bool, events: list[int]) -> bool | None:
+            return None if seen and events[0] else seen or events[1] > 0
 
         return counted(sides, False, step, lambda seen: True)
 

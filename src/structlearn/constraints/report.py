@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..printing import joined_lines
 from .counting import Constraint
 
-__all__ = ["ConstraintReport"]
+__all__ = ["ConstraintReport", "automata_in_words"]
+
+
+def automata_in_words(sizes: Sequence[int]) -> str:
+    """Return how many automata there are, and their states."""
+    if not sizes:
+        return "nothing to keep to"
+    if len(sizes) == 1:
+        return f"automaton of {sizes[0]} states"
+    return f"{len(sizes)} automata of {' + '.join(map(str, sizes))} states"
 
 
 @dataclass
@@ -22,11 +32,15 @@ class ConstraintReport:
         Those that became finite automata, with the states of each.
     rows : list of (Constraint, int)
         Those that became rows of the integer program, with their number.
+    sums : str
+        Of a product of automata that is large: how far sums over it are proven, or why there are
+        none.
     """
 
     masked: list[tuple[Constraint, int]] = field(default_factory=list)
     automata: list[tuple[Constraint, list[int]]] = field(default_factory=list)
     rows: list[tuple[Constraint, int]] = field(default_factory=list)
+    sums: str = ""
 
     @property
     def needs_program(self) -> bool:
@@ -40,4 +54,5 @@ class ConstraintReport:
             of = "" if len(sizes) == 1 else f" in {len(sizes)} automata"
             lines.append(f"automaton  {constraint}: {states} states{of}")
         lines += [f"rows       {constraint}: {n} rows" for constraint, n in self.rows]
+        lines += [f"sums       {self.sums}"] if self.sums else []
         return joined_lines(lines)

@@ -23,6 +23,7 @@ from ..constraints.construction import TooManyStates
 from ..constraints.counting import Constraint, Count, IfThen
 from ..constraints.ordering import NotAdjacent
 from ..constraints.readings import alphabet_of, product_of, sequences_of
+from ..constraints.report import automata_in_words
 from ..constraints.selections import Chunk, Label
 from ..constraints.text import read_constraints
 from ..exceptions import CapabilityError
@@ -176,8 +177,7 @@ def describe_constraints(
             how = "mask of weights"
         elif isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
             automata = _automata(structure, [constraint], classes.tolist()) or []
-            sizes = " + ".join(str(one.automaton.n_states) for one in automata)
-            how = f"automaton of {sizes} states" if len(automata) == 1 else f"automata of {sizes}"
+            how = automata_in_words([one.automaton.n_states for one in automata])
         elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):
             how = f"mask of scores ({inner.method})"
         elif isinstance(constraint, IfThen) and constraint.names_places:

@@ -166,7 +166,7 @@ def test_the_command_takes_constraints_and_files_of_them(corpus, tmp_path, capsy
     assert run([*train, str(free)]) == 0
     assert run(["inspect", str(model)]) == 0
     shown = capsys.readouterr().out
-    assert "contiguous()" in shown
+    assert "contiguous() (3 automata of 3 + 3 + 3 states)" in shown
     assert "2 sentences that break a constraint" in shown
 
     def labels(*options):

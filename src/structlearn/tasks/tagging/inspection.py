@@ -146,12 +146,25 @@ def label_facts(model: Any) -> list[tuple[str, str]]:
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
     if model.constraints:
-        facts.append(("constraints", "; ".join(model.constraints)))
+        facts.append(("constraints", "; ".join(_constraints_in_words(model))))
     if "illegal" in training:
         facts.append(("left out", f"{training['illegal']} sentences that break a constraint"))
     if "cut" in training:
         facts.append(("chunks cut", str(training["cut"])))
     return facts
+
+
+def _constraints_in_words(model: Any) -> list[str]:
+    """Return each constraint as text, with the states of its automata."""
+    from ...constraints.automata import automata_of
+    from ...constraints.report import automata_in_words
+    from ...constraints.text import read_constraints
+
+    found = []
+    for one in read_constraints(model.constraints):
+        sizes = [a.automaton.n_states for a in automata_of([one], model.sequences)]
+        found.append(f"{one!r} ({automata_in_words(sizes)})")
+    return found
 
 
 def transition_table(
