@@ -279,10 +279,9 @@ def test_names_of_the_strongest_features_of_segments(segments, tmp_path):
             assert plain
             for name, weight in plain:
                 assert weight == pytest.approx(known[name, k], abs=1e-5)
-            least = min(w for _, w in found if w > 0)
-            listed = sum(w > 0 for _, w in plain)
-            above = sum(w > least + 1e-5 for (_, j), w in known.items() if j == k)
-            assert above <= listed <= 12
+            least = min(abs(w) for _, w in found)
+            above = sum(abs(w) > least + 1e-5 for (_, j), w in known.items() if j == k)
+            assert above <= len(plain) <= 12
 
 
 def test_parsers_of_dependencies():

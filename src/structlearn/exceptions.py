@@ -18,6 +18,9 @@ __all__ = [
     "UnboundedError",
 ]
 
+#: What KeyboardInterrupt says after a training that keeps what it has.
+INTERRUPTED = "training was interrupted; the model holds the weights reached so far"
+
 # The core's own, which has no room for one.
 InfeasibleError.__doc__ = "No legal output is left: every output scores −∞, or breaks a constraint."
 

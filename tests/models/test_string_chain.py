@@ -69,6 +69,10 @@ def fitted(request):
     return CASES[request.param].fit(X, Y)
 
 
+#: What explanations tell of a decision.
+TOLD = ("position", "label", "runner_up")
+
+
 class NoChain:
     def of(self, model):
         return None
@@ -115,10 +119,15 @@ def test_estimators_answer_as_by_the_general_way(fitted):
     assert fitted.log_loss(NEW, fitted.predict(NEW)) == pytest.approx(
         general.log_loss(NEW, fitted.predict(NEW)), abs=1e-12
     )
-    assert repr(fitted.explain(NEW)) == repr(general.explain(NEW))
-    assert repr(fitted.sample(NEW, 2, random_state=0)) == repr(
-        general.sample(NEW, 2, random_state=0)
-    )
+    for ours, theirs in zip(fitted.explain(NEW), general.explain(NEW), strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert [one[k] for k in TOLD] == [other[k] for k in TOLD]
+            assert one["margin"] == pytest.approx(other["margin"], abs=1e-12)
+            assert dict(one["contributions"]) == pytest.approx(dict(other["contributions"]))
+    drawn = fitted.sample(NEW, 2, random_state=0)
+    assert [[y.dtype for y in row] for row in drawn] == [[fitted.classes_.dtype] * 2] * len(NEW)
+    by_chain = fitted.to_chain().sample(NEW, 2, random_state=0)
+    assert [[y.tolist() for y in row] for row in drawn] == by_chain
 
 
 @pytest.mark.filterwarnings("ignore:the probabilities")
@@ -176,8 +185,7 @@ def test_what_was_learned(name):
     for ours, theirs in zip(chain.explain(NEW), fitted.explain(NEW), strict=True):
         assert len(ours) == len(theirs)
         for one, other in zip(ours, theirs, strict=True):
-            keys = ("position", "label", "runner_up")
-            assert [one[k] for k in keys] == [other[k] for k in keys]
+            assert [one[k] for k in TOLD] == [other[k] for k in TOLD]
             assert one["margin"] == pytest.approx(other["margin"], abs=1e-10)
             ours_, theirs_ = (dict(d["contributions"]) for d in (one, other))
             for key in ours_.keys() | theirs_.keys():

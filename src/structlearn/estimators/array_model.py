@@ -14,6 +14,7 @@ from ..features.encoder import is_empty
 from ..fitting.example_weights import check_sample_weight
 from ..models.calibration import Calibration
 from ..models.model import Model
+from ..models.ranking import label_pairs
 from ..models.scored_inputs import ScoredInputs
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
@@ -93,16 +94,17 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
             y = read_labels(self, y)
         return read_outputs(self.structure_, y, self.classes_, self._sites(inputs), unseen=unseen)
 
-    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
-        self._fitted()
+    def _with_gold(self, X: Any, y: Any, **reading: Any) -> tuple[ScoredInputs, list[Any]]:
         rest, gaps = self._without_empty(X)
         if gaps:
             left_out = set(gaps)
             y = [one for i, one in enumerate(as_outputs(y)) if i not in left_out]
         inputs = self._inputs(rest, **reading)
-        gold = self._read_outputs(inputs, y, unseen=True).outputs
-        outputs = inputs.solve(self.n_threads).outputs
-        return inputs, outputs, inputs.judged(list(gold), outputs)
+        return inputs, list(self._read_outputs(inputs, y, unseen=True).outputs)
+
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
+        right: list[list[bool | None]] = inputs.judged(gold, outputs)
+        return right
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -275,7 +277,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         """Return the weights of "start", "end" and "transition" (pairs), those that there are."""
         raise AssertionError
 
-    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
+    def _heaviest(self, n: int) -> dict[Any, list[tuple[str, float]]]:
         weights, names = self._label_weights()
         classes = self.classes_.tolist() if self.structure_.has_labels else [None]
         return {
@@ -287,16 +289,9 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         blocks = self._pair_weights()
         if not blocks:
             return super()._pairs()
-        labels = self.classes_.tolist()
-        rows = []
-        for k, after in enumerate(labels if "start" in blocks else ()):
-            rows.append(("(start)", after, float(blocks["start"][k])))
-        for j, before in enumerate(labels):
-            for k, after in enumerate(labels if "transition" in blocks else ()):
-                rows.append((before, after, float(blocks["transition"][j, k])))
-        for k, before in enumerate(labels if "end" in blocks else ()):
-            rows.append((before, "(end)", float(blocks["end"][k])))
-        return rows
+        tables = (blocks.get(name) for name in ("start", "transition", "end"))
+        lists = (None if table is None else table.ravel().tolist() for table in tables)
+        return label_pairs(self.classes_.tolist(), *lists)
 
     def _contributions(self, inputs: Any) -> Contributions:
         """Return what takes the difference of two outputs apart.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..exceptions import INTERRUPTED
 from ..features.arrays import DenseEncoder, SparseEncoder
 from ..fitting.learner_registry import LearningParameters
 from ..fitting.learning import Kept, learn, warn_unless_converged
@@ -339,9 +340,7 @@ class StructuredModel(LearningParameters, ArrayModel):
             of = prepared.problem if training.filled is None else training.filled
             self.rounds_: list[CuttingPlaneRound] = read_rounds(of, training, self._name)
         if training.interrupted:
-            raise KeyboardInterrupt(
-                "training was interrupted; the model holds the weights reached so far"
-            )
+            raise KeyboardInterrupt(INTERRUPTED)
         warn_unless_converged(type(self).__name__, training, self.tol, stacklevel=3)
 
     def _hold(

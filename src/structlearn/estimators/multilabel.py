@@ -221,9 +221,13 @@ class MultiLabelClassifier(
     def _is_nothing(self, X: Any) -> bool:
         return is_empty(X)
 
-    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
+    def _with_gold(self, X: Any, y: Any, **reading: Any) -> Any:
         _check_indicators(y)
-        return self._fitted()._judged(self._read(X), list(_as_indicators(y)), reading)
+        return self._fitted()._with_gold(self._read(X), list(_as_indicators(y)), **reading)
+
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
+        right: list[list[bool | None]] = self.estimator_._right(inputs, outputs, gold)
+        return right
 
     def _named(self, inputs: Any, i: int, output: Any) -> Integers:
         named: Integers = self.estimator_.classes_[output]
@@ -281,7 +285,7 @@ class MultiLabelClassifier(
         names = names if named is None else list(map(str, named))
         return [*names, "intercept"] if self.intercept else names
 
-    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
+    def _heaviest(self, n: int) -> dict[Any, list[tuple[str, float]]]:
         """Return weights for having a label, less those for not having it."""
         names, values = self._feature_names(), self.estimator_.classes_.tolist()
         coef = self.estimator_.coef_["label"].reshape(len(values), len(self.classes_), len(names))

@@ -72,6 +72,20 @@ class ChainInputs(ProblemInputs):
         places = pairwise((0, *np.frombuffer(ends, np.int64).tolist()))
         return Solutions([labels[a:b] for a, b in places], np.frombuffer(values).tolist())
 
+    def kbest(self, n: int, threads: int = 1) -> list[list[tuple[float, Any]]]:
+        """Return up to n outputs of each input with their scores, best first."""
+        ranked = self._native.kbest(n, threads)
+        return [[(score, np.array(y, np.int64)) for score, y in row] for row in ranked]
+
+    def sample(self, n: int, temperature: float, seed: int, threads: int = 1) -> list[Any]:
+        """Return n outputs of each input, drawn from P(output) ∝ exp(score / temperature)."""
+        drawn = self._native.sample(n, temperature, seed, threads)
+        return [list(np.array(outputs, np.int64)) for outputs in drawn]
+
+    def entropy(self, temperature: float, threads: int = 1) -> list[float]:
+        """Return the entropies of the distributions, in nats."""
+        return self._native.entropy(temperature, threads)
+
     def log_partition(self, temperature: float, threads: int = 1) -> list[float]:
         """Return temperature · log Σ exp(score / temperature) over the outputs of each input."""
         return self._native.log_partition(temperature, threads)
@@ -81,6 +95,19 @@ class ChainInputs(ProblemInputs):
     ) -> list[list[float]]:
         """Return the probability of each label of an output of each input."""
         return self._native.certainties(outputs, temperature, threads)
+
+    def score(self, outputs: list[Any], threads: int = 1) -> list[float]:
+        """Return the score of an output of each input; −∞ if it is forbidden."""
+        return self._native.score(outputs, threads)
+
+    def rivals(
+        self, outputs: list[Any], threads: int = 1
+    ) -> list[list[tuple[int | None, float, Any]]]:
+        """Return (position, margin, output) of the best outputs with another label there."""
+        return [
+            [(t, margin, None if y is None else np.array(y, np.int64)) for t, margin, y in row]
+            for row in self._native.rivals(outputs, threads)
+        ]
 
     def block_marginals(
         self, temperature: float, block: str | None, threads: int = 1

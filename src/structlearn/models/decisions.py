@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .temperature import temperature_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     #: From an output of the structure to what it is scored by, and where.
     Scored = Callable[[Any], Mapping[tuple[Any, str], float]]
 
-__all__ = ["compared", "decisions", "ranked"]
+__all__ = ["compared", "decisions", "ranked", "window_scores"]
 
 
 def decisions(model: Any, inputs: Any) -> list[list[dict[str, Any]]]:
@@ -77,6 +77,28 @@ def compared(
         return found
 
     return difference
+
+
+def window_scores(
+    y: Sequence[int], tables: Sequence[Any], n_labels: int
+) -> Iterator[tuple[int, int, Sequence[int], float]]:
+    """Yield (place, order, labels, score) of the windows of labels of a chain.
+
+    Parameters
+    ----------
+    y : sequence of int
+        The labels.
+    tables : sequence of tables, or None
+        Of order 1, 2, ...: scores by the number that the labels make in base K; in a dictionary
+        those that are not 0.
+    """
+    for m, table in enumerate(tables, 1):
+        for t in range(m, 0 if table is None else len(y)):
+            window, index = y[t - m : t + 1], 0
+            for k in window:
+                index = index * n_labels + k
+            score = table.get(index, 0.0) if isinstance(table, dict) else table[index]
+            yield t, m, window, score
 
 
 def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:

@@ -332,15 +332,16 @@ class Model:
         Returns
         -------
         list of dict
-            label, feature, weight; by label. Where a tagger learns chunks as IOBES, the features of
-            B- are those of S- and B-, the ones of I- those of I- and E-: their names begin with
-            the label that is meant, "as S-NP: ...".
+            label, feature, weight; by label, the largest weight (by its absolute value) first; of
+            models that count the largest probability. Where a tagger learns chunks as IOBES, the
+            features of B- are those of S- and B-, the ones of I- those of I- and E-: their names
+            begin with the label that is meant, "as S-NP: ...".
         """
         from ..checks import check_whole
         from .frames import as_records
 
         self._fitted()
-        heaviest = self._heaviest(check_whole("n", n, 1), None if label is None else [label])
+        heaviest = self._heaviest(check_whole("n", n, 1))
         if label is not None:
             if label not in heaviest:
                 raise ValueError(
@@ -549,10 +550,20 @@ class Model:
 
     def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
         """Return inputs, their best outputs, and whether each part is right; None: not known."""
+        self._fitted()
+        inputs, gold = self._with_gold(X, y, **reading)
+        outputs = inputs.solve(self.n_threads).outputs
+        return inputs, outputs, self._right(inputs, outputs, gold)
+
+    #: (X, y, **reading) -> the inputs that X stands for, and their gold outputs.
+    _with_gold: Callable[..., tuple[Any, Any]]
+
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
+        """Return whether each part of these outputs is right; None: that is not known."""
         raise AssertionError
 
-    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
-        """Return (name, weight) of the heaviest features by label; of these at least, or of all."""
+    def _heaviest(self, n: int) -> dict[Any, list[tuple[str, float]]]:
+        """Return (name, weight) of the n heaviest features by label."""
         raise AssertionError
 
     def _pairs(self) -> Iterable[tuple[Any, Any, float]]:

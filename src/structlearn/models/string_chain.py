@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
 from ..io.container import Tensor, checked_arrays
 from .calibration import Calibration
+from .decisions import window_scores
 from .inputs import NativeInputs
 from .label_constraints import ConstraintMemory, token_sequences
+from .ranking import heaviest_by_label, label_pairs
 from .storage import StoredModel
 from .token_labels import TokenLabels
 
@@ -185,17 +186,9 @@ class StringChain(TokenLabels, StoredModel):
     def _keep_calibration(self, calibration: Calibration | None) -> None:
         self.calibration_ = calibration
 
-    def _judged(
-        self, X: Any, y: Any, reading: dict[str, Any]
-    ) -> tuple[NativeInputs, list[Any], list[list[bool | None]]]:
+    def _with_gold(self, X: Any, y: Any, **reading: Any) -> tuple[NativeInputs, list[Any]]:
         pairs = [(x, labels) for x, labels in zip(_as_list(X), y, strict=True) if not _is_empty(x)]
-        inputs = self._inputs([x for x, _ in pairs], **reading)
-        outputs = inputs.solve(self.n_threads).outputs
-        right = [
-            [None if k is None else self.labels[j] == k for j, k in zip(found, labels, strict=True)]
-            for found, (_, labels) in zip(outputs, pairs, strict=True)
-        ]
-        return inputs, outputs, right
+        return self._inputs([x for x, _ in pairs], **reading), [labels for _, labels in pairs]
 
     # -- what was learned -------------------------------------------------------------------------
 
@@ -208,29 +201,16 @@ class StringChain(TokenLabels, StoredModel):
         row_ptr, column = (memoryview(self.arrays[name]).cast("B").cast("I") for name in _DTYPES)
         return row_ptr, column, memoryview(self.arrays["weight"]).cast("B").cast("d")
 
-    def _heaviest(self, n: int, labels: list[Any] | None) -> dict[Any, list[tuple[str, float]]]:
-        row_ptr, column, weight = self._rows()
-        ranked: list[list[tuple[float, int, float]]] = [[] for _ in self.labels]
-        for f in range(len(self.names)):
-            for q in range(row_ptr[f], row_ptr[f + 1]):
-                if weight[q]:
-                    ranked[column[q]].append((-abs(weight[q]), f, weight[q]))
+    def _heaviest(self, n: int) -> dict[Any, list[tuple[str, float]]]:
+        ranked = heaviest_by_label(*self._rows(), len(self.labels), n)
         return {
-            label: [(self.names[f], w) for _, f, w in heapq.nsmallest(n, rows)]
+            label: [(self.names[f], w) for f, w in rows]
             for label, rows in zip(self.labels, ranked, strict=True)
         }
 
     def _pairs(self) -> Any:
-        labels, n = self.labels, len(self.labels)
-        rows: list[tuple[str, str, float]] = []
-        start, pairs, end = map(self._scores, ("start", "transition1", "end"))
-        if start is not None:
-            rows += [("(start)", k, w) for k, w in zip(labels, start, strict=True)]
-        if pairs is not None:
-            rows += [(labels[i // n], labels[i % n], w) for i, w in enumerate(pairs)]
-        if end is not None:
-            rows += [(k, "(end)", w) for k, w in zip(labels, end, strict=True)]
-        return rows or super()._pairs()
+        tables = map(self._scores, ("start", "transition1", "end"))
+        return label_pairs(self.labels, *tables) or super()._pairs()
 
     def _comparison(self, inputs: Any) -> Any:
         """Compare the best labels with the best ones that have another label at a token."""
@@ -259,7 +239,7 @@ class StringChain(TokenLabels, StoredModel):
         tokens = self.core.features_of(x)
         row_ptr, column, weight = self._rows()
         labels, n = self.labels, len(self.labels)
-        windows = {m: self._scores(f"transition{m}") for m in range(1, self.order + 1)}
+        tables = [self._scores(f"transition{m}") for m in range(1, self.order + 1)]
 
         def parts(y: Sequence[int]) -> dict[str, float]:
             found: dict[str, float] = {}
@@ -276,14 +256,9 @@ class StringChain(TokenLabels, StoredModel):
                 table = self._scores(name)
                 if table is not None:
                     add(name, table[k])
-            for m, table in windows.items():
+            for _, m, window, score in window_scores(y, tables, n):
                 name = "transition" if m == self.order else f"transition{m}"
-                for t in range(m, len(y) if table is not None else 0):
-                    window, index = y[t - m : t + 1], 0
-                    for k in window:
-                        index = index * n + k
-                    assert table is not None
-                    add(f"{name} {' '.join(labels[k] for k in window)}", table[index])
+                add(f"{name} {' '.join(labels[k] for k in window)}", score)
             return found
 
         return parts

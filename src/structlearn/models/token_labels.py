@@ -93,6 +93,13 @@ class TokenLabels(OneCall):
         shown = self._shown
         return [shown[k] for k in output]
 
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
+        shown = self._shown
+        return [
+            [None if k is None else shown[j] == k for j, k in zip(found, labels, strict=True)]
+            for found, labels in zip(outputs, gold, strict=True)
+        ]
+
     def _best(self, inputs: NativeInputs) -> list[list[str]]:
         return inputs.best_labels(self._shown, self.n_threads)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
+from ..exceptions import INTERRUPTED, CapabilityError
 from ..fitting.parameters import Parameters
 from ..models.model import Model
 from ..models.storage import StoredTask
@@ -27,7 +29,9 @@ class FileTask(StoredTask, Model, Parameters):
     features: Any
     learner: str
     n_jobs: int | None
+    verbose: int
     functions: Any
+    model_: Any
     history_: list[dict[str, Any]]
 
     #: What pages call it, and what it counts when it labels files.
@@ -49,6 +53,20 @@ class FileTask(StoredTask, Model, Parameters):
     def _held_by(model: Any) -> dict[str, Any]:
         """Return the parameters that a model file holds as something else than plain values."""
         return {}
+
+    def _keep(self: Task, model: Any, learned: Any, dev: Any) -> Task:
+        """End a training: keep what was learned, calibrated on the dev set if there is one."""
+        from ..meter import Meter
+
+        self.model_, self.history_ = model, learned.history
+        model.training["parameters"] = self._stored()
+        if learned.interrupted:
+            raise KeyboardInterrupt(INTERRUPTED)
+        if dev is not None:
+            # Large images have no probabilities.
+            with Meter("calibrating", shown=bool(self.verbose)), suppress(CapabilityError):
+                self.calibrate(dev)
+        return self
 
     # -- queries --------------------------------------------------------------------------------
 

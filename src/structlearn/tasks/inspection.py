@@ -46,7 +46,8 @@ def inspect_task(
     if page or X is None:
         report.facts = task_facts(task)
         try:
-            report.features = dict(task._heaviest(top, list(labels) if labels else None))
+            found = task._heaviest(top)
+            report.features = {k: found[k] for k in labels or found if k in found}
         except CapabilityError as error:
             report.facts.append(("features", str(error)))
         report.weights = task._table(labels, page)

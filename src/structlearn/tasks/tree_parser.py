@@ -9,15 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from ..fitting.learner_registry import check_learner
 from ..fitting.parameters import Switch, Whole, parameter
 from ..fitting.task_parameters import LearnerParameters
-from ..meter import Meter, say
+from ..meter import say
 from ..text.files import written_text
 from .base import FileTask
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
-
-    from ..models.inputs import Judged
 
     Parser = TypeVar("Parser", bound="TreeParser")
 
@@ -101,34 +99,22 @@ class TreeParser(LearnerParameters, _Hooks):
         treebank = self._read_parts(X if y is None else self._joined(X, y), format)
         held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
         model, learned = self._plain()._learn(treebank.weighted(sample_weight), held_out)
-        return self._accept(model, learned, held_out)
-
-    def _accept(self: Parser, model: Any, learned: Any, held_out: Any) -> Parser:
-        """Keep what was learned."""
-        self.model_ = model
-        self.history_ = learned.history
-        record = self.model_.training
         if learned.parameters:
-            record.update(learned.record(self.learner))
-        record["parameters"] = self._stored()
-        if held_out is not None and not learned.interrupted:
-            with Meter("calibrating", shown=bool(self.verbose)):
-                self.calibrate(held_out)
-        if learned.interrupted:
-            raise KeyboardInterrupt(
-                "training was interrupted; the model holds the weights reached so far"
-            )
-        return self
+            model.training.update(learned.record(self.learner))
+        return self._keep(model, learned, held_out)
 
-    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
-        bank = self._treebank(X, y, reading.get("format"))
-        inputs = self._inputs(bank, gold_tags=reading.get("gold_tags"))
-        outputs = inputs.solve(self.n_threads).outputs
+    def _with_gold(
+        self, X: Any, y: Any, format: str | None = None, gold_tags: bool | None = None
+    ) -> tuple[Any, list[Any]]:
+        bank = self._treebank(X, y, format)
+        return self._inputs(bank, gold_tags=gold_tags), self._gold_trees(bank)
+
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
         right: list[list[bool | None]] = []
-        for i, (output, gold) in enumerate(zip(outputs, self._gold_trees(bank), strict=True)):
-            true = set(self._gold_parts(gold))
+        for i, (output, tree) in enumerate(zip(outputs, gold, strict=True)):
+            true = set(self._gold_parts(tree))
             right.append([part in true for part in self._parts_of(inputs, i, output)])
-        return inputs, outputs, right
+        return right
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         return self._treebank(source, None, format)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
+from ...models.ranking import heaviest
 from .model import ConstituencyModel
 
-__all__ = ["heaviest_children", "tree_facts"]
+__all__ = ["heaviest_below", "pairs", "tree_facts"]
 
 _PLACES = ("first", "in the middle", "last")
 
@@ -31,50 +31,43 @@ def tree_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
     return facts
 
 
-def _top_pairs(
-    model: ConstituencyModel, top: int | None, only: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return, by label, the children that the model likes most and least under it."""
+def pairs(model: ConstituencyModel) -> list[tuple[str, str, float]]:
+    """Return (label, what stands under it, weight) of a model; of a grammar its rules."""
+    if model.grammar is not None:
+        return [(name, rule, p) for _, name, rule, p in _rules(model.grammar)]
     table = model.table
     names = ["+".join(chain) for chain in model.labels]
     symbols = [*names, *model.tags, "other tag"]
-    found: dict[str, Any] = {}
-    for parent, name in enumerate(names):
-        if parent == 0 or (only is not None and name not in only):
-            continue
-        entries = []
-        for place, where in enumerate(_PLACES):
-            for child, symbol in enumerate(symbols):
-                weight = table[(place * len(symbols) + child) * len(names) + parent]
-                if weight != 0 and child != 0:
-                    entries.append((f"{symbol}, {where}", weight))
-        entries.sort(key=lambda e: (e[1], e[0]), reverse=True)
-        found[name] = entries
-        if top is not None:
-            found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[1] < 0]
-    return found
+    found = []
+    for place, where in enumerate(_PLACES):
+        for child, symbol in enumerate(symbols[1:], 1):
+            begin = (place * len(symbols) + child) * len(names)
+            for parent, name in enumerate(names[1:], 1):
+                if weight := table[begin + parent]:
+                    found.append((name, f"{symbol}, {where}", weight))
+    return sorted(found, key=lambda row: (row[0], -row[2], row[1]))
 
 
-def _rules(model: ConstituencyModel, top: int | None, only: Sequence[str] | None) -> dict[str, Any]:
-    """Return, by category, the most probable rules of a counted grammar."""
-    grammar = model.grammar
-    assert grammar is not None
-    found: dict[str, Any] = {}
+def heaviest_below(model: ConstituencyModel, n: int) -> dict[str, list[tuple[str, float]]]:
+    """Return what weighs most under each label; the most probable rules of each category."""
+    found: dict[str, list[tuple[str, float]]] = {"+".join(c): [] for c in model.chains if c}
+    if model.grammar is None:
+        for name, child, weight in pairs(model):
+            found[name].append((child, weight))
+    else:
+        for category, name, rule, p in _rules(model.grammar):
+            rows = found.setdefault(category, [])
+            rows.append((rule if name == category else f"{name} → {rule}", p))
+    return {name: heaviest(rows, n) for name, rows in found.items()}
+
+
+def _rules(grammar: Any) -> list[tuple[str, str, str, float]]:
+    """Return (category, symbol, what is under it, probability) of the rules of nodes."""
+    found = []
     rules = [*grammar.binary, *grammar.unary]
-    for (parent, *children), score in zip(rules, grammar.scores, strict=False):
-        name = grammar.symbols[parent].lstrip("(")
-        category = grammar.categories[parent]
-        if category and (only is None or category in only):
-            right = " ".join(grammar.symbols[c].replace("(", "") for c in children)
-            found.setdefault(name, []).append((right, math.exp(score)))
-    return {
-        name: sorted(rows, key=lambda r: (r[1], r[0]), reverse=True)[:top]
-        for name, rows in sorted(found.items())
-    }
-
-
-def heaviest_children(
-    model: ConstituencyModel, top: int | None, only: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return what the model likes most and least under each label; without ``top`` all of it."""
-    return (_top_pairs if model.grammar is None else _rules)(model, top, only)
+    for (parent, *below), score in zip(rules, grammar.scores, strict=False):
+        if category := grammar.categories[parent]:
+            right = " ".join(grammar.symbols[c].replace("(", "") for c in below)
+            symbol = grammar.symbols[parent].lstrip("(")
+            found.append((category, symbol, right, math.exp(score)))
+    return sorted(found, key=lambda rule: (rule[1], -rule[3], rule[2]))

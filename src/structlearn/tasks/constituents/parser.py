@@ -278,18 +278,17 @@ class ConstituencyParser(TreeParser):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+    def _heaviest(self, n: int) -> dict[str, list[tuple[str, float]]]:
         """Return what stands under each label: children, or the rules of a counted grammar."""
-        from .inspection import heaviest_children
+        from .inspection import heaviest_below
 
-        return heaviest_children(self._fitted(), n, labels)
+        return heaviest_below(self._fitted(), n)
 
     def _pairs(self) -> list[tuple[str, str, float]]:
         """Return (label, what stands under it, weight), or the probabilities of rules."""
-        from .inspection import heaviest_children
+        from .inspection import pairs
 
-        found = heaviest_children(self._fitted(), None, None)
-        return [(label, child, w) for label, rows in found.items() for child, w in rows]
+        return pairs(self._fitted())
 
     def _rivals(self, inputs: Any, outputs: list[Any]) -> list[list[tuple[None, float, Any]]]:
         """Return the second best trees: trees are compared as a whole."""

@@ -309,17 +309,15 @@ class DependencyParser(TreeParser):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+    def _heaviest(self, n: int) -> dict[str, list[tuple[str, float]]]:
         found = self._fitted().training.get("features", {})
         if not found:
             raise CapabilityError(
                 "training was interrupted before the features got names. What works: explain, and "
                 "inspect --input"
             )
-        kept = {k: [(name, w) for name, w in rows[:n]] for k, rows in found.items()}
-        if labels and {*labels} <= {*self._names_of_features()}:
-            return {k: kept.get(k, []) for k in labels}
-        return kept
+        labels = [*found, *(k for k in self._names_of_features() if k not in found)]
+        return {k: [(name, w) for name, w in found.get(k, ())][:n] for k in labels}
 
     def _comparison(self, inputs: Any) -> Any:
         from .decisions import comparison

@@ -182,7 +182,6 @@ class ImageFitting:
             **learned.record(segmenter.learner),
             "images": self.n_images,
             "pixels": self.n_pixels,
-            "parameters": segmenter._stored(),
         }
         return made, learned
 

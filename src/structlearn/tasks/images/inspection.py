@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ...features.pixel_pairs import PAIR_NAMES
 from ...io.image_folders import find_images, find_pairs, read_examples
 from ...io.images import png_bytes, read_image
 from ...metrics.overlap import compare
+from ...models.ranking import heaviest
 from ...printing import escape
 from .model import SegmenterModel
 
@@ -44,23 +44,14 @@ def pixel_facts(model: SegmenterModel) -> list[tuple[str, str]]:
     ]
 
 
-def class_weights(
-    model: SegmenterModel, top: int, only: Sequence[str] | None
-) -> dict[str, list[tuple[str, float]]]:
+def class_weights(model: SegmenterModel, top: int) -> dict[str, list[tuple[str, float]]]:
     """Return (name, weight) of the heaviest features by class, against the mean of the classes."""
     names = model.basis.names(model.features.names)
     centred = model.label - model.label.mean(axis=1, keepdims=True)
-    if only is not None:
-        unknown = [name for name in only if name not in model.coding.names]
-        if unknown:
-            known = ", ".join(model.coding.names)
-            raise ValueError(f"unknown class {unknown[0]!r}; the model has {known}")
-    found = {}
-    for k, name in enumerate(model.coding.names):
-        if only is None or name in only:
-            order = np.argsort(-np.abs(centred[:, k]), kind="stable")[:top]
-            found[name] = [(names[i], float(centred[i, k])) for i in order]
-    return found
+    return {
+        name: heaviest(zip(names, weights.tolist(), strict=True), top)
+        for name, weights in zip(model.coding.names, centred.T, strict=True)
+    }
 
 
 def pair_weights(model: SegmenterModel) -> list[tuple[str, float]]:

@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -187,27 +186,13 @@ class ImageSegmenter(LearnerParameters, FileTask):
         examples = in_parts(X, read_examples, y)
         pairs = None if dev is None else example_pairs(dev)
         held_out = None if pairs is None else read_examples(pairs)
-        self._accept(
-            *fit_segmenter(self._plain(), examples, held_out, self._names(), sample_weight)
-        )
-        if pairs is not None:
-            with suppress(CapabilityError):  # large images have no probabilities
-                self.calibrate(pairs)
-        return self
+        learned = fit_segmenter(self._plain(), examples, held_out, self._names(), sample_weight)
+        return self._keep(*learned, pairs)
 
     def _names(self) -> Any:
         """Return the names of the classes, read if they are in a file; None: none were given."""
         names = self.classes
         return read_names(names) if isinstance(names, (str, os.PathLike)) else names
-
-    def _accept(self, model: SegmenterModel, learned: Any) -> ImageSegmenter:
-        """Keep what was learned."""
-        self.model_, self.history_ = model, learned.history
-        if learned.interrupted:
-            raise KeyboardInterrupt(
-                "training was interrupted; the model holds the weights reached so far"
-            )
-        return self
 
     @property
     def classes_(self) -> list[str]:
@@ -280,16 +265,18 @@ class ImageSegmenter(LearnerParameters, FileTask):
                 scores[i] = -math.inf
         return list(scores)
 
-    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Any:
+    def _with_gold(self, X: Any, y: Any) -> tuple[ImageInputs, list[Any]]:
         model: SegmenterModel = self._fitted()
         examples = read_examples(X, y)
         inputs = model.inputs([e.image for e in examples], threads=self.n_threads)
         inputs.check_sums()
-        outputs = inputs.solve(self.n_threads).outputs
         gold = model.coding.encode_judges([e.mask for e in examples])
         n_classes = len(model.coding.names) + 1  # one for those that were never seen
-        sites = [inputs.gather(i, classes, n_classes) for i, classes in enumerate(gold)]
-        return inputs, outputs, inputs.judged(sites, outputs)
+        return inputs, [inputs.gather(i, classes, n_classes) for i, classes in enumerate(gold)]
+
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
+        right: list[list[bool | None]] = inputs.judged(gold, outputs)
+        return right
 
     def label_file(
         self,
@@ -335,10 +322,10 @@ class ImageSegmenter(LearnerParameters, FileTask):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+    def _heaviest(self, n: int) -> dict[str, list[tuple[str, float]]]:
         from .inspection import class_weights
 
-        return class_weights(self._fitted(), n, labels)
+        return class_weights(self._fitted(), n)
 
     def _pairs(self) -> list[tuple[str, str, float]]:
         """Return what unequal neighbours lose by each feature of pairs of pixels."""

@@ -19,6 +19,7 @@ from ...io.weight_tables import packed_table
 from ...metrics.schemes import are_chunk_labels
 from ...metrics.segments import OUTSIDE, to_segments
 from ...models.label_constraints import segment_sequences
+from ...models.ranking import heaviest_by_label
 from ...problem import Problem
 from ...problem.gold import GoldOutputs
 from ...scoring.layout import WeightLayout
@@ -26,7 +27,6 @@ from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus
 from ...text.templates import FeatureTemplates
 from ..tagging.fitting import Fitting, sentence_weights
-from ..tagging.inspection import strongest
 from ..tagging.inventory import Inventory, count_features, name_features
 from ..tagging.label_layout import label_layout, seen_labels
 from ..tagging.lawful import segmentation_under
@@ -218,11 +218,11 @@ class SegmentFitting(Fitting):
         return model
 
     def _strongest(self, rows: tuple[Any, Any, Vector]) -> dict[str, list[list[Any]]]:
-        """Return [name, weight] of the features that speak most for and against each label.
+        """Return [name, weight] of the heaviest features of each label.
 
         Names are not kept while learning: these few are found again in the training text.
         """
-        ranked, parts = strongest(*rows, len(self.labels), _NAMED), self.corpus.parts
+        ranked, parts = heaviest_by_label(*rows, len(self.labels), _NAMED), self.corpus.parts
         numbers = np.array(sorted({f for row in ranked for f, _ in row}), np.uint32)
         found = parts.sum(name_features, self.inventory, {"segment": numbers})["segment"].by_key()
         keys = np.frombuffer(self.inventory.keys, np.uint64)[numbers].tolist()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...fitting.split_corpus import SplitCorpus
-    from ...models.inputs import Judged, NativeInputs
+    from ...models.inputs import NativeInputs
 
 __all__ = ["SegmentTagger"]
 
@@ -184,19 +184,24 @@ class SegmentTagger(LabelTagger):
             raise ValueError(f"the model has no segment {part!r}")
         return [(begin, end, self.classes_.index(label))]
 
-    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
+    def _with_gold(
+        self, X: Any, y: Any, format: str | None = None, constraints: Any = None
+    ) -> tuple[NativeInputs, Any]:
+        model: SegmentModel = self._fitted()
+        corpus = self._gold_corpus(X, y, format)
+        inputs = model.inputs(corpus, constraints=constraints)
+        return inputs, self._as_written(model.gold(corpus))
+
+    def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
         from ...metrics.boundaries import chunks
 
         model: SegmentModel = self._fitted()
-        corpus = self._gold_corpus(X, y, reading.get("format"))
-        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
-        outputs = inputs.solve(self.n_threads).outputs
         right: list[list[bool | None]] = []
-        for labels, output in zip(self._as_written(model.gold(corpus)), outputs, strict=True):
+        for labels, output in zip(gold, outputs, strict=True):
             true = set(chunks(labels))
             # What is outside of all segments is not a prediction of one.
             right.append([None if s[2] == "O" else s in true for s in model.segments(output)])
-        return inputs, outputs, right
+        return right
 
     def _comparison(self, inputs: Any) -> Any:
         from .decisions import comparison

@@ -12,6 +12,7 @@ from ...exceptions import FileError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
+from ...models.ranking import label_pairs
 from ...models.temperature import temperature_of
 from ...models.token_labels import OneCall
 from ...text.answers import check_labels
@@ -130,7 +131,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         corpus = SplitCorpus(in_parts(given, _read_part, format))
         held_out = self._read_dev(dev, corpus, format)
         run = self._plain()._fitting(corpus.weighted(sample_weight), start)
-        return self._learn(run, held_out)
+        model, learned = run.run(None if held_out is None else run.held_out(held_out))
+        return self._keep(model, learned, held_out)
 
     def fit_stream(
         self: Kind,
@@ -163,22 +165,6 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             raise FileError(pieces.path, "there are no sentences in it")
         stream: Any = LocalParts(pieces, kept=False, in_turn=True)
         return self.fit(stream, dev=dev, sample_weight=sample_weight, start=start)
-
-    def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
-        """Run a training, and keep its model."""
-        model, learned = run.run(None if dev is None else run.held_out(dev))
-        model.training["parameters"] = self._stored()
-        self.model_, self.history_ = model, learned.history
-        if dev is not None and not learned.interrupted:
-            from ...meter import Meter
-
-            with Meter("calibrating", shown=bool(self.verbose)):
-                self.calibrate(dev)
-        if learned.interrupted:
-            raise KeyboardInterrupt(
-                "training was interrupted; the model holds the weights reached so far"
-            )
-        return self
 
     @staticmethod
     def _held_by(model: Any) -> dict[str, Any]:
@@ -426,10 +412,10 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+    def _heaviest(self, n: int) -> dict[str, list[tuple[str, float]]]:
         from .inspection import heaviest_features
 
-        return heaviest_features(self._fitted(), n, labels)
+        return heaviest_features(self._fitted(), n)
 
     def _phrases(self) -> Callable[[str], str]:
         from ...text.phrases import Phrases
@@ -439,11 +425,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
     def _pairs(self) -> list[tuple[str, str, float]]:
         model = self._fitted()
         start, end = (array("d", bytes(model.arrays[name])) for name in ("start", "end"))
-        rows = [("(start)", k, w) for k, w in zip(model.labels, start, strict=False)]
-        for before, row in zip(model.labels, model.pair_scores(), strict=False):
-            rows += [(before, after, w) for after, w in zip(model.labels, row, strict=True)]
-        rows += [(k, "(end)", w) for k, w in zip(model.labels, end, strict=False)]
-        return rows
+        return label_pairs(model.labels, start, model.pair_scores(), end)
 
     def _typed(self, words: list[str]) -> list[Any]:
         """Return words with the columns that stand behind them: The|DT."""

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from ...models.decisions import compared
+from ...models.decisions import compared, window_scores
 from ...text.corpus import find_column
 
 __all__ = ["comparison"]
@@ -67,17 +67,11 @@ def _scored(model: Any, corpus: Any, s: int) -> Callable[[Any], dict[tuple[Any, 
         for t, k in enumerate(y):
             for name, w in features[t]:
                 add(t, name, w[k])
-            for m, table in enumerate(tables, 1):
-                if t >= m:
-                    window = y[t - m : t + 1]
-                    index = 0
-                    for label in window:
-                        index = index * n + label
-                    score = table.get(index, 0.0) if isinstance(table, dict) else table[index]
-                    add(t, f"labels {' '.join(named[j] for j in window)}", score)
             if pairs and t:
                 for name, w in pairs[t - 1]:
                     add(t, name, w[y[t - 1] * n + k])
+        for t, _, window, score in window_scores(y, tables, n):
+            add(t, f"labels {' '.join(named[j] for j in window)}", score)
         return found
 
     return scored

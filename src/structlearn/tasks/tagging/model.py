@@ -164,11 +164,9 @@ class LabelModel(Tempered, StoredModel):
             core = under.inputs(core)
         return NativeInputs(core, corpus, str(corpus.path or ""), constraints)
 
-    def pair_scores(self) -> list[list[float]]:
-        """Return the score of each label (column) after each other (row)."""
-        n = len(self.labels)
-        table = array("d", bytes(self.arrays[self.pair_table]))
-        return [list(table[a * n : (a + 1) * n]) for a in range(n)]
+    def pair_scores(self) -> Sequence[float]:
+        """Return the scores of label pairs, by the label before, then by the one after."""
+        return array("d", bytes(self.arrays[self.pair_table]))
 
     def _given(self) -> dict[str, Any]:
         return {"functions": self.templates.functions}
@@ -421,14 +419,14 @@ class TaggerModel(LabelModel):
             return tables
         return (*tables, "first", *(f"transition{m}" for m in range(1, self.order + 1)))
 
-    def pair_scores(self) -> list[list[float]]:
-        """Return the score of each label (column) after each other (row); none at order 0."""
+    def pair_scores(self) -> Sequence[float]:
+        """Return the scores of label pairs; none at order 0."""
         if not self.order:
-            return []
-        if not self.candidates:
-            return super().pair_scores()
-        n, scores = len(self.labels), dict(self.window_scores(1).items())  # type: ignore[union-attr]
-        return [[scores.get(a * n + b, 0.0) for b in range(n)] for a in range(n)]
+            return ()
+        scores = self.window_scores(1)
+        if isinstance(scores, dict):
+            return [scores.get(i, 0.0) for i in range(len(self.labels) ** 2)]
+        return scores
 
     def window_scores(self, order: int) -> dict[int, float] | array[float]:
         """Return the scores of label windows by the number that their labels make in base K.

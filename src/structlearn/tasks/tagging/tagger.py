@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...fitting.split_corpus import SplitCorpus
-    from ...models.inputs import Judged, NativeInputs
+    from ...models.inputs import NativeInputs
     from ...models.string_chain import StringChain
 
 __all__ = ["Tagger"]
@@ -256,16 +256,12 @@ class Tagger(TokenLabels, LabelTagger):
         sums: list[float] = given.log_partition(temperature, self.n_threads)
         return sums
 
-    def _judged(self, X: Any, y: Any, reading: dict[str, Any]) -> Judged:
+    def _with_gold(
+        self, X: Any, y: Any, format: str | None = None, constraints: Any = None
+    ) -> tuple[NativeInputs, Any]:
         model: TaggerModel = self._fitted()
-        corpus = self._gold_corpus(X, y, reading.get("format"))
-        inputs = model.inputs(corpus, constraints=reading.get("constraints"))
-        outputs = inputs.solve(self.n_threads).outputs
-        right = [
-            [None if k is None else model.shown[n] == k for n, k in zip(y, labels, strict=True)]
-            for y, labels in zip(outputs, model.gold(corpus, some=True), strict=True)
-        ]
-        return inputs, outputs, right
+        corpus = self._gold_corpus(X, y, format)
+        return model.inputs(corpus, constraints=constraints), model.gold(corpus, some=True)
 
     def _comparison(self, inputs: Any) -> Any:
         from .decisions import comparison
