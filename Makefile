@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# All code is structlearn-core's, in this folder; what learning needs, and the extras, are structlearn's.
+# Installed like this, all code is found in this folder; structlearn has what learning needs, and extras.
 FULL := ./packaging/structlearn
 PROJECTS := pyproject.toml $(FULL)/pyproject.toml
 NATIVE := CMakeLists.txt $(shell find native -name '*.hpp' -o -name '*.cpp')
@@ -30,24 +30,24 @@ $(VENV)/ready:
 
 $(VENV)/installed: $(VENV)/ready $(PROJECTS) $(NATIVE)
 	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
-	@$(BIN)/python tools/install.py --no-build-isolation --editable . $(FULL)
+	@$(BIN)/python tools/install.py --no-build-isolation --editable . --editable $(FULL)
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@
 
 $(VENV)/test-tools: $(VENV)/installed
 	@echo "==> installing the test tools"
 	@$(PIP) install seqeval  # a source archive: its own build tools are fetched for it
-	@$(PIP) install --no-build-isolation "$(FULL)[test]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[test]"
 	@touch $@
 
 $(VENV)/lint-tools: $(VENV)/installed
 	@echo "==> installing ruff, mypy and clang-format"
-	@$(PIP) install --no-build-isolation "$(FULL)[lint]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[lint]"
 	@touch $@
 
 $(VENV)/docs-tools: $(VENV)/installed
 	@echo "==> installing Sphinx and its theme"
-	@$(PIP) install --no-build-isolation "$(FULL)[docs]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[docs]"
 	@touch $@
 
 $(VENV)/english: $(VENV)/installed $(wildcard models/english/src/*/*.model)
@@ -72,7 +72,7 @@ test: $(VENV)/test-tools  ## every test
 
 $(VENV)/ray-tools: $(VENV)/test-tools
 	@echo "==> installing Ray"
-	@$(PIP) install --no-build-isolation "$(FULL)[ray]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[ray]"
 	@touch $@
 
 test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three nodes on this machine
@@ -81,7 +81,7 @@ test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three
 
 $(VENV)/serve-tools: $(VENV)/test-tools
 	@echo "==> installing Starlette and uvicorn"
-	@$(PIP) install --no-build-isolation "$(FULL)[serve]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[serve]"
 	@touch $@
 
 test-serve: $(VENV)/serve-tools  ## structlearn serve: its protocol, under load and under attack (a minute)
@@ -91,7 +91,7 @@ test-serve: $(VENV)/serve-tools  ## structlearn serve: its protocol, under load 
 $(VENV)/neighbour-tools: $(VENV)/test-tools
 	@echo "==> installing python-crfsuite, sklearn-crfsuite, Wapiti and CRF++"
 	@$(PIP) install libwapiti  # a source archive: its own build tools are fetched for it
-	@$(PIP) install --no-build-isolation "$(FULL)[neighbours]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[neighbours]"
 	@touch $@
 
 test-neighbours: $(VENV)/neighbour-tools  ## other libraries: files, scripts, their own tests, and products on our modules
@@ -216,7 +216,7 @@ format: $(VENV)/lint-tools  ## format everything
 
 bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
 	@$(PIP) install libwapiti  # a source archive: its own build tools are fetched for it
-	@$(PIP) install --no-build-isolation "$(FULL)[bench]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[bench]"
 	@$(BIN)/python -m benchmarks
 
 tables: bench  ## docs/tables.md: the lectures' tables and the rivals' again (DATA=FOLDER; most of an hour)

@@ -1,6 +1,7 @@
 """The package as a whole: names, stub, light import."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -10,6 +11,7 @@ import pytest
 
 import structlearn
 from structlearn import _core
+from structlearn.missing import BROUGHT
 
 SOURCE = Path(structlearn.__file__).parent
 
@@ -52,6 +54,47 @@ def test_stub_names_what_the_core_has():
         if name == "InfeasibleError":
             continue
         assert {m for m in vars(getattr(_core, name)) if not m.startswith("_")} == methods
+
+
+def test_what_structlearn_brings_is_listed_alike():
+    """One wheel leaves out what the other has, and what is missing is told by the same list."""
+    root = SOURCE.parents[1]
+    core = (root / "pyproject.toml").read_text()
+    full = (root / "packaging" / "structlearn" / "pyproject.toml").read_text()
+    assert tuple(re.findall(r'^  "/(\w+)/",$', core, re.M)) == BROUGHT
+    assert re.findall(r'^"structlearn/(\w+)" = "../../src/structlearn/\1"$', full, re.M) == [
+        *BROUGHT
+    ]
+    assert all((SOURCE / name / "__init__.py").exists() for name in BROUGHT)
+
+
+def test_what_structlearn_brings_is_found_in_another_folder(tmp_path):
+    """As where structlearn-core is the system's, and structlearn the user's."""
+    for folder, name in (("system", "__init__"), ("system", "lazy"), ("system", "missing")):
+        target = tmp_path / folder / "structlearn" / f"{name}.py"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((SOURCE / f"{name}.py").read_bytes())
+    brought = tmp_path / "user" / "structlearn" / "traces"
+    brought.mkdir(parents=True)
+    (brought / "__init__.py").write_text("from . import steps\n")
+    (brought / "steps.py").write_text("found = True\n")
+    code = f"""
+import sys
+sys.path[:0] = [{str(tmp_path / "system")!r}, {str(tmp_path / "user")!r}]
+from structlearn import traces
+print(traces.steps.found)
+try:
+    import structlearn.losses
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    # -S: without site's hooks, those of installed checkouts.
+    command = [sys.executable, "-S", "-c", code]
+    found, told = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert found == "True"
+    assert told.startswith("this needs structlearn.losses, which is not installed: pip install")
 
 
 def test_typed():

@@ -1,4 +1,4 @@
-"""A process that has Python and structlearn-core alone: no NumPy, nor what stands on it, nor rich.
+"""A process that has Python and structlearn-core alone: nothing that structlearn adds.
 
 As a program it hides these packages and does what its arguments say: ``command ...`` runs the
 command line, ``use ...`` loads a model of a task and prints all of its answers as JSON, ``chain
@@ -12,11 +12,12 @@ import pickle
 import sys
 from pathlib import Path
 
-from structlearn.missing import MissingPackages
+from structlearn.missing import BROUGHT, MissingPackages
 
 __all__ = ["FUNCTIONS", "chain_uses", "uses"]
 
 ABSENT = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "highspy", "rich"}
+OURS = {f"structlearn.{name}" for name in BROUGHT}
 
 
 class Without:
@@ -29,7 +30,9 @@ class Without:
         return getattr(self.finder, name)
 
     def find_spec(self, name, *rest):
-        return None if name.partition(".")[0] in ABSENT else self.finder.find_spec(name, *rest)
+        if name.partition(".")[0] in ABSENT or name in OURS:
+            return None
+        return self.finder.find_spec(name, *rest)
 
 
 def hide():

@@ -1,12 +1,16 @@
 """Packages that structlearn-core goes without: importing one of them says how to get it.
 
 ``structlearn-core`` has no dependencies and labels text with models that were trained elsewhere;
-``structlearn`` requires it and the packages listed here.
+``structlearn`` requires it and the packages listed here, and has the modules that learn.
 """
 
 from __future__ import annotations
 
 import sys
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 __all__ = ["MissingPackages"]
 
@@ -20,20 +24,45 @@ REQUIRED = {
     "sklearn": "scikit-learn",
     "threadpoolctl": "threadpoolctl",
 }
+#: Our own packages that it brings: no model of text needs them.
+BROUGHT = (
+    "datasets",
+    "distributed",
+    "learners",
+    "losses",
+    "problem",
+    "scoring",
+    "structures",
+    "testing",
+    "torch",
+    "traces",
+    "workbench",
+)
 
 
 class MissingPackages:
-    """The last of Python's finders: it is asked for what no other has found, and finds nothing."""
+    """The last of Python's finders: it is asked for what no other has found."""
 
     @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Raise ModuleNotFoundError with advice if a module of ours imports a required package."""
-        if name in REQUIRED and _importer().partition(".")[0] == "structlearn":
-            raise ModuleNotFoundError(
-                f"this needs {REQUIRED[name]}, which is not installed: pip install structlearn "
-                "(structlearn-core alone only loads models and labels text)",
-                name=name,
-            )
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Raise ModuleNotFoundError with advice if what is imported comes with structlearn.
+
+        What structlearn brings may be in another folder than structlearn-core, the user's and the
+        system's for instance: there it is found.
+        """
+        home, _, brought = name.partition(".")
+        if home == "structlearn" and brought in BROUGHT:
+            from importlib.machinery import PathFinder
+
+            if found := PathFinder.find_spec(name, [f"{folder}/{home}" for folder in sys.path]):
+                return found
+        elif name not in REQUIRED or _importer().partition(".")[0] != "structlearn":
+            return None
+        raise ModuleNotFoundError(
+            f"this needs {REQUIRED.get(name, name)}, which is not installed: "
+            "pip install structlearn (structlearn-core alone only loads models and labels text)",
+            name=name,
+        )
 
 
 def _importer() -> str:
