@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from asyncio import TimerHandle, Transport
+from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any
 
 from uvicorn.protocols.http.flow_control import CLOSE_HEADER
@@ -42,6 +43,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Transport) -> None:
         """Begin; hang up if too many connections are open."""
         super().connection_made(transport)
+        # Heads and bodies are two writes; asyncio sees to it for sockets it has made itself alone.
+        transport.get_extra_info("socket").setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         if len(self.connections) > _limits()[0]:
             transport.write(_BUSY)
             transport.close()
