@@ -218,17 +218,16 @@ def test_a_link_shows_the_same_again(browser, served, lab, preset):
         change_score(page, "3.5")
     page.run("document.querySelector('.formula').focus()")
     page.press("Home")
-    page.press("ArrowRight")
-    page.press("ArrowRight")
+    page.press("ArrowRight")  # a search with automata may have no third step
     look = (
         "[...document.querySelectorAll('.picture, .answers, .formula, .where')]"
         ".map((n) => n.textContent).join('|')"
     )
-    page.wait("document.querySelector('.where').textContent.startsWith('step 3')")
+    page.wait("document.querySelector('.where').textContent.startsWith('step 2')")
     first, address = page.run(look), page.run("location.href")
     other = browser.page(address)
     other.wait("document.querySelector('main').dataset.answered")
-    other.wait("document.querySelector('.where').textContent.startsWith('step 3')")
+    other.wait("document.querySelector('.where').textContent.startsWith('step 2')")
     assert other.run(look) == first
     page.close()
     other.close()
