@@ -1,5 +1,6 @@
 """Constraints in estimators, in training and prediction: masks of weights, of scores, rows."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -113,6 +114,43 @@ def test_a_crf_under_constraints_reaches_its_proven_optimum(margin, temperature)
     h = 1e-5
     ahead, behind = (problem.objective(w + s * h * way, **options)[0] for s in (1, -1))
     assert (ahead - behind) / (2 * h) == pytest.approx(gradient @ way, abs=1e-4)
+
+
+def parts_in_runs(n, n_labels=29, seed=0):
+    """Inputs that tell their labels, each of which is in one run."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        parts = rng.permutation(n_labels)[: int(rng.integers(3, 6))]
+        labels = np.repeat(parts, rng.integers(1, 3, size=len(parts)))
+        X.append(np.eye(n_labels)[labels])
+        y.append([f"L{k}" for k in labels])
+    return X, y
+
+
+def test_a_crf_whose_sums_are_certified_reaches_its_proven_gap():
+    """29 automata have a product of 3^29 states: its sums are proven up to a bound."""
+    X, y = parts_in_runs(150)
+    settings = {"constraints": "contiguous()", "C": 20.0, "random_state": 0}
+    model = CRF(**settings).fit(X, y)
+    assert model.duality_gap_ <= model.tol * model.objective_
+    bound = model.history_[-1]["bound"]
+    assert 0 < bound <= model.tol
+    w = model._weights
+    problem = model.problem(X, y).certified(bound)
+    assert problem.objective(w, C=20.0, margin=0.0, temperature=1.0)[0] == pytest.approx(
+        model.objective_, rel=1e-9
+    )
+    # All outputs that are legal, whose probabilities add up.
+    every = [[f"L{a}", f"L{b}"] for a, b in itertools.product(range(29), repeat=2)]
+    assert model.predict_proba([X[0][1:3]] * len(every), every).sum() == pytest.approx(1.0)
+    assert model.predict_proba([X[0][:3]], [["L0", "L1", "L0"]])[0] == 0.0
+
+
+def test_weak_features_leave_no_proof():
+    X, y = parts_in_runs(20)
+    with pytest.raises(CapabilityError, match=r"need a product of \d+ automata"):
+        CRF(constraints="contiguous()", C=0.01, random_state=0).fit(X, y)
 
 
 def test_probabilities_are_of_legal_outputs():

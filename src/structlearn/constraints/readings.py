@@ -55,6 +55,4 @@ def product_of(structure: Structure, automata: Sequence[Automaton]) -> Structure
 
 def free_of(structure: ConstrainedChain | ConstrainedSemiMarkov) -> Structure:
     """Return the chain or segmentation without its automata."""
-    if isinstance(structure, SemiMarkov):
-        return SemiMarkov(structure.max_length)
-    return Chain(structure.order)
+    return structure.free()

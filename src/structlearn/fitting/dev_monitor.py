@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Watch"]
 
 #: What a line of progress tells of a pass.
-_SHOWN = ("loss", "objective", "gap", "updates", "inexact")
-_IN_WORDS = {"inexact": "outputs not proven best"}
+_SHOWN = ("loss", "objective", "gap", "bound", "updates", "inexact")
+_IN_WORDS = {"inexact": "outputs not proven best", "bound": "sums proven up to"}
 
 
 class Watch:

@@ -338,7 +338,7 @@ class Progress:
 
     def _line(self, record: dict[str, Any]) -> str:
         fields = [f"{self.name} iteration {record['iteration']:>3}"]
-        for key in ("loss", "objective", "dual", "gap", "estimated_gap", "updates"):
+        for key in ("loss", "objective", "dual", "gap", "bound", "estimated_gap", "updates"):
             if key == "estimated_gap" and "gap" in record:
                 continue
             value = record.get(key)

@@ -37,10 +37,13 @@ class Descent(Protocol):
         Number of times that all losses were computed.
     pairs : int
         Number of gradient differences kept.
+    tolerance : float or None
+        At most which share of any sum is of outputs that constraints rule out; None: all are exact.
     """
 
     w: Vector
     evaluations: int
+    tolerance: float | None
 
     @property
     def loss(self) -> float: ...
@@ -95,6 +98,8 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
         }
         if s.convex:
             shown.update(dual=dual, gap=gap())
+        if descent.tolerance is not None:
+            shown["bound"] = descent.tolerance
         return shown
 
     def good_enough() -> bool:

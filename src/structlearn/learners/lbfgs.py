@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..exceptions import CapabilityError
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
@@ -31,6 +32,9 @@ _MEMORY, _LONG_MEMORY, _FEW = 10, 100, 1_000_000
 #: are at half of all places: with units of their own, sparse features of different sizes take up to
 #: six times as many steps.
 _SAME_UNITS, _DENSE = 30.0, 0.5
+#: Sums are certified up to the first of these shares of ``tol`` that can be, but no more than up
+#: to this share of them.
+_SHARES, _CERTAIN = (0.1, 1.0, 10.0), 1e-9
 
 
 class LBFGS:
@@ -67,9 +71,40 @@ class LBFGS:
         progress: Progress,
         n_jobs: int | None = None,
     ) -> Training:
-        """Minimise until the gap is small enough, or for ``max_iter`` iterations."""
-        descent = SmoothDescent(problem, self.settings, start, memory=self.memory, n_jobs=n_jobs)
+        """Minimise until the gap is small enough, or for ``max_iter`` iterations.
+
+        Sums that cannot be exact are certified up to a share that is small beside ``tol``, or not
+        much larger: ``bound`` in the history. They can be where most of a sum is
+        of few outputs, so that the minimum over all outputs is the start.
+        """
+        descent = self._certified(problem, start, progress, n_jobs)
         return descend(descent, self.settings, progress, problem.n_examples)
+
+    def _certified(
+        self, problem: Problem, start: Vector | None, progress: Progress, n_jobs: int | None
+    ) -> SmoothDescent:
+        """Return a descent whose start has sums, certified as far as there is room for it."""
+        options: dict[str, Any] = {"memory": self.memory, "n_jobs": n_jobs}
+        relaxed = problem.relaxed()
+        if relaxed is None:
+            return SmoothDescent(problem, self.settings, start, **options)
+        tolerances = [max(_CERTAIN, share * self.settings.tol) for share in _SHARES]
+        if progress.saved is not None:
+            start = progress.saved["descent"]["w"]
+            tolerances = [float(progress.saved["descent"]["tolerance"])]
+        elif start is None:
+            start = SmoothDescent(relaxed, self.settings, **options).lowest()
+        for tolerance in tolerances:
+            descent = SmoothDescent(
+                problem.certified(tolerance), self.settings, start, tolerance=tolerance, **options
+            )
+            try:
+                descent.begin()
+                break
+            except CapabilityError:
+                if tolerance == tolerances[-1]:
+                    raise
+        return descent
 
 
 def check_smooth(settings: Settings, name: str) -> None:
@@ -125,8 +160,10 @@ class SmoothDescent:
         *,
         memory: int | None = None,
         n_jobs: int | None = None,
+        tolerance: float | None = None,
     ) -> None:
         n = problem.n_weights
+        self.tolerance = tolerance  # of sums that are certified only
         self.problem, self.settings = problem, settings
         self.n_jobs, self._threads = n_jobs, problem.threads(n_jobs)
         self.w = np.zeros(n) if start is None else start.copy()
@@ -201,6 +238,14 @@ class SmoothDescent:
         self._remember(self._trial, self._trial_gradient)
         return True
 
+    def lowest(self) -> Vector:
+        """Return the weights of the minimum, as far as ``tol`` and ``max_iter`` go."""
+        self.begin()
+        for _ in range(self.settings.max_iter):
+            if self.gap <= self.settings.tol * self.objective or not self.step():
+                break
+        return self.w
+
     def dump(self) -> dict[str, Any]:
         """Return all that later steps depend on."""
         return {
@@ -210,6 +255,7 @@ class SmoothDescent:
             "evaluations": self.evaluations,
             "memory": self._memory.dump(),
             "unit": self._unit,
+            "tolerance": self.tolerance,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -243,7 +289,10 @@ class SmoothDescent:
     def _search(self, slope: float, step: float) -> bool:
         def phi(t: float) -> tuple[float, float]:
             _core.advance(self.w, self._direction, t, self._trial, self._threads)
-            slope = self._evaluate(self._trial, self._trial_gradient)
+            try:
+                slope = self._evaluate(self._trial, self._trial_gradient)
+            except CapabilityError:  # sums that cannot be certified there: too far
+                self._found, slope = _NOWHERE, math.nan
             return self._found.objective, slope
 
         def proven() -> bool:

@@ -68,6 +68,8 @@ class OWLQN:
 class OrthantDescent:
     """Points of OWL-QN on ½‖w‖² + l1·‖w‖₁ + C·Σ loss; see :class:`~.descent.Descent`."""
 
+    tolerance: float | None = None
+
     def __init__(
         self,
         problem: Problem,

@@ -84,6 +84,8 @@ class ProjectedGradient:
 class _Point:
     """Points on the way; see :class:`~.descent.Descent`."""
 
+    tolerance: float | None = None
+
     pairs = 0
 
     def __init__(

@@ -253,9 +253,9 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
-    gradients where the weights stay in a cone. Where examples are in shards, one-slack cutting
-    planes for the hinge, and L-BFGS for ε > 0.
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it, and sums that
+    are certified only), or projected gradients where the weights stay in a cone. Where examples are
+    in shards, one-slack cutting planes for the hinge, and L-BFGS for ε > 0.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
         return "projected"
     if problem.likelihood != "exact" or at_weights or problem.sharded:
         return "lbfgs"
-    if not problem.one_outcome_each:
+    if not problem.one_outcome_each or problem.relaxed() is not None:
         return "lbfgs"
     from .dual_ascent import DualAscent
 

@@ -18,6 +18,7 @@ from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
 from ..structures.base import Structure
 from ..structures.beam import BeamSearch
+from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from ..structures.native import NativeStructure
 from ..structures.parts import unflatten_values
 from ..threads import n_threads, warn_of_one_thread
@@ -148,6 +149,29 @@ class ArrayProblem(Problem):
     def inexact(self) -> Inexact:
         """How often inference was not exact so far."""
         return Inexact(0, 0) if self._native is None else super().inexact
+
+    def relaxed(self) -> Problem | None:
+        """Return the problem without automata, where their product is large."""
+        structure = self.structure
+        if not isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
+            return None
+        states = prod(len(automaton.accepting) for automaton in structure.automata)
+        if states <= structure.max_states or any(self.examples.topology):
+            return None
+        return self._of(structure.free())
+
+    def certified(self, tolerance: float) -> Problem:
+        """Return the same problem with its sums certified up to this share of them."""
+        structure = self.structure
+        if not isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
+            return self
+        return self._of(structure.certified_to(tolerance))
+
+    def _of(self, structure: Structure) -> ArrayProblem:
+        """Return the same problem over other outputs with the same parts."""
+        other = copy.copy(self)
+        other.structure, other._native = structure, None
+        return other
 
     @property
     def native_structure(self) -> NativeStructure | None:

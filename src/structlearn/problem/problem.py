@@ -115,6 +115,18 @@ class Problem:
         """
         return True
 
+    def relaxed(self) -> Problem | None:
+        """Return the same problem over more outputs, whose sums are exact.
+
+        None: its own are. Those under automata with many states in their product are certified,
+        where most of the sum is of few outputs: not at weights of 0.
+        """
+        return None
+
+    def certified(self, tolerance: float) -> Problem:
+        """Return the same problem with its sums certified up to this share of them."""
+        return self
+
     def n_parts(self, i: int) -> int:
         """Return the number of parts of example i."""
         return int(self.native.parts(i))

@@ -88,6 +88,22 @@ def test_a_crf_learns_the_probabilities_of_legal_outputs(corpus):
     assert one[0] == two[1]  # one sentence goes the same way
 
 
+def test_a_crf_of_many_labels_reaches_its_proven_gap():
+    """Its sums are certified: the product of all automata has 3^29 states."""
+    rng = np.random.default_rng(0)
+    names = [f"L{chr(97 + k // 6)}{chr(97 + k % 6)}" for k in range(29)]
+    X, y = [], []
+    for _ in range(100):
+        parts = rng.permutation(29)[: int(rng.integers(2, 5))]
+        y.append([names[k] for k in np.repeat(parts, rng.integers(1, 3, size=len(parts)))])
+        X.append([(label,) for label in y[-1]])
+    tagger = Tagger(learner="crf", constraints="contiguous()", C=30.0, tol=1e-3).fit(X, y)
+    last = tagger.history_[-1]
+    assert last["gap"] <= 1e-3 * last["objective"]
+    assert 0 < last["bound"] <= 1e-2
+    assert tagger.predict(X) == y
+
+
 def test_partial_labels_are_completed_legally(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text(LEGAL * 3 + "a\tX\nb\t_\na\tX\n\n")

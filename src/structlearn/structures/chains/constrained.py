@@ -267,6 +267,16 @@ class ConstrainedChain(_Accepted, Chain):
             self.order, list(self.automata), self.max_states, self.tolerance
         )
 
+    def free(self) -> Chain:
+        """Return the chain without its automata."""
+        return Chain(self.order)
+
+    def certified_to(self, tolerance: float) -> ConstrainedChain:
+        """Return the same chain with sums that are certified up to another share of them."""
+        return ConstrainedChain(
+            self.automata, self.order, max_states=self.max_states, tolerance=tolerance
+        )
+
     def _symbols(self, y: Any) -> Iterable[tuple[int, int]]:
         return enumerate(np.asarray(y).tolist())
 
@@ -337,6 +347,16 @@ class ConstrainedSemiMarkov(_Accepted, SemiMarkov):
         self._set(automata, max_states, tolerance)
         self._core = _core.constrained_semimarkov(
             self.max_length, list(self.automata), self.max_states, self.tolerance
+        )
+
+    def free(self) -> SemiMarkov:
+        """Return the segmentations without their automata."""
+        return SemiMarkov(self.max_length)
+
+    def certified_to(self, tolerance: float) -> ConstrainedSemiMarkov:
+        """Return the same segmentations with sums certified up to another share of them."""
+        return ConstrainedSemiMarkov(
+            self.automata, self.max_length, max_states=self.max_states, tolerance=tolerance
         )
 
     def _symbols(self, y: Sequence[Segment]) -> Iterable[tuple[int, int]]:

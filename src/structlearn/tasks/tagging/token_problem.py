@@ -154,6 +154,14 @@ class TokenProblem(Problem):
         """How often inference was not exact so far."""
         return self.whole.inexact if "_whole" in vars(self) else Inexact()
 
+    def relaxed(self) -> Problem | None:
+        """Return the problem without automata, where their product is large."""
+        return self.whole.relaxed() if self.weights.constraints else None
+
+    def certified(self, tolerance: float) -> Problem:
+        """Return the same problem with its sums certified up to this share of them."""
+        return self.whole.certified(tolerance)
+
     def completed(self, w: Vector, temperature: float, **options: Any) -> Problem:
         """Return the same problem with unknown labels filled in by the weights w."""
         return self.whole.completed(w, temperature, **options)
