@@ -39,6 +39,10 @@ PRINTS = {
         r"china: .*(\n.*){2}\n  neighbours add [1-9]",
         r"flower: .*(\n.*){2}\n  neighbours add 0\.[1-9]",
     ),
+    "labels_in_one_run": (
+        r"no rule +Number Street Type Street Type City",
+        r"contiguous\(\) +Number Street Type Type Type City",
+    ),
     "learning_curves": (r"n-slack .* gap \d\.\de-0[4-9]", r"lbfgs .* gap \d\.\de-0[7-9]"),
     "loopy_marginals": (r"coupling 0\.5: off by 0\.00", r"coupling 2\.0: off by 0\.0[3-9]"),
     "loss_family": (r"hinge 1\.0000, log loss 0\.4093, softmax-margin 1\.4093",),

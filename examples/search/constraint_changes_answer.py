@@ -3,12 +3,13 @@ A rule that changes the answer
 ==============================
 
 A chain sees two labels at a time. It cannot know that an address has *one* postcode, or a sentence
-one main verb. An integer program can:
+one main verb. A finite automaton can, which reads the labels from left to right and counts, and a
+chain whose labels are pairs (label, state) is a chain again:
 
-.. math:: \max_z \; \langle \theta, z \rangle \quad \text{subject to} \quad A z \le b , \;
-          z_p \in \{0, 1\} ,
+.. math:: \delta_t(k, q') = \theta_t(k) + \max_{j, \; q \xrightarrow{k} q'}
+          \bigl( \delta_{t-1}(j, q) + \theta(j, k) \bigr) .
 
-with the chain as its first rows, and the rule as one more.
+On other structures the rule is a row of an integer program.
 """
 
 # %%
@@ -37,7 +38,7 @@ for rule, answer in answers.items():
 
 # %%
 # What becomes of a rule? One that only forbids parts is a mask, and Viterbi goes on as before. One
-# that counts becomes a row of the program.
+# that counts becomes an automaton.
 
 print(with_constraints(Chain(), [one_verb, last_verb]).report(**scores))
 
