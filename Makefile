@@ -14,7 +14,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-core test-neighbours test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model test test-core test-neighbours test-neighbours-corpus test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
@@ -94,12 +94,14 @@ $(VENV)/neighbour-tools: $(VENV)/test-tools
 	@$(PIP) install --no-build-isolation --editable "$(FULL)[neighbours]"
 	@touch $@
 
-test-neighbours: $(VENV)/neighbour-tools  ## other libraries: files, scripts, their own tests, and products on our modules
+test-neighbours: $(VENV)/neighbour-tools  ## other libraries: files, scripts, their own tests, and products on our modules (STRINGS=10000)
 	@echo "==> running the tests that compare with them"
 	@$(BIN)/python -m pytest -n auto tests/crfsuite tests/io tests/docs/test_migration.py tests/metrics/test_entity_scores.py
 	@echo "==> running their tests, and usaddress, probablepeople, ingredient-parser, on structlearn"
 	@$(BIN)/python tools/neighbour_suites.py
-	@$(BIN)/python tools/neighbour_products.py
+	@$(BIN)/python tools/neighbour_products.py --strings $(or $(STRINGS),10000)
+
+test-neighbours-corpus: $(VENV)/neighbour-tools  ## other libraries' models, objectives and scores on CoNLL-2000 (some minutes)
 	@echo "==> comparing on CoNLL-2000, in STRUCTLEARN_DATA (some minutes)"
 	@$(BIN)/python tools/neighbour_corpus.py
 
