@@ -144,6 +144,32 @@ def test_the_cost_factor_multiplies(tmp_path):
         assert math.log(p["N"] / p["V"]) == pytest.approx(3.0, abs=1e-6)
 
 
+def test_what_is_said_twice_counts_twice(tmp_path):
+    """A pattern that is there twice, or spells what another one says of every token."""
+    once = {"*": [0.5, 0.25, 0.0, *np.arange(9.0)], "u:fish": [1.0, 0.0, -1.0]}
+    twice = {name: [2 * x for x in row] for name, row in once.items()}
+    path, sentence = tmp_path / "model", [("fish", "x"), ("fish", "x"), ("eels", "x")]
+    found = []
+    for patterns, weights in (
+        (["*", "*", "u:%x[0,0]", "u:%x[0,0]"], once),
+        (["*", '*%m[0,0,"z*"]', 'u:%m[0,0,".*$"]', "u:%x[0,0]"], once),
+        (["*", "u:%x[0,0]"], twice),
+    ):
+        path.write_bytes(wapiti_model(patterns, LABELS, weights))
+        found.append(read_wapiti(path).predict_proba([sentence], [["N", "V", "D"]])[0])
+    template = ["B", "B1:%x[0,0]", "U1:%x[0,0]"]
+    pairs = {"B": [*np.arange(9.0)], "B1:fish": [1.0] * 9, "U1:fish": [1.0, 0.0, -1.0]}
+    doubled = {name: [2 * x for x in row] for name, row in pairs.items()}
+    for write in (crfpp_text, crfpp_binary):
+        for templates, weights in ((2 * template, pairs), (template, doubled)):
+            path.write_bytes(write(templates, LABELS, weights))
+            found.append(read_crfpp(path).predict_proba([sentence], [["N", "V", "D"]])[0])
+    assert found[0] == pytest.approx(found[2], abs=1e-12)
+    assert found[1] == pytest.approx(found[2], abs=1e-12)
+    assert found[3] == found[5] == pytest.approx(found[4], abs=1e-12)
+    assert found[4] == found[6]
+
+
 def test_training_on_is_refused(tmp_path):
     path = tmp_path / "model"
     path.write_bytes(wapiti_model(["u:%x[0,0]"], LABELS, {"u:fish": [0.0, 1.0, 0.5]}))

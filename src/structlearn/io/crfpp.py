@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import struct
 from array import array
+from collections import Counter
 
 from ..text.crfpp import spelled_template
 from .foreign import FeatureWeights, ForeignFile, ForeignTagger
@@ -170,7 +171,7 @@ def _content(
         file.refuse("a label is there twice")
     if not all(map(math.isfinite, weights)) or not math.isfinite(factor):
         file.refuse("a weight is not finite")
-    templates, constant = [], set()
+    templates, constant = [], Counter[bytes]()
     columns = 1
     for raw in raw_templates:
         line = file.text(raw, "a template")
@@ -180,11 +181,12 @@ def _content(
             file.refuse(str(error))
         columns = max([columns, *(int(a.column[1:]) for a, _ in template.atoms)])
         if template.transition and not template.atoms:
-            constant.add(raw)
+            constant[raw] += 1
         else:
             templates.append(template)
     n = len(labels)
     state, pair = FeatureWeights(), FeatureWeights()
+    varying = any(template.transition for template in templates)
     transition = array("d", bytes(8 * n * n))
     used = 0
     for feature, number in features:
@@ -195,10 +197,12 @@ def _content(
         if used > len(weights):  # or a small file could have a large model
             file.refuse("several features have the same weights")
         own = [(k, factor * weights[number + k]) for k in range(size)]
-        if feature in constant:
-            for k, weight in own:
-                transition[k] += weight
-        else:
-            (state if size == n and feature.startswith(b"U") else pair).add(feature, own)
+        if feature.startswith(b"U"):
+            state.add(feature, own)
+            continue
+        for k, weight in own:
+            transition[k] += constant[feature] * weight
+        if varying:  # a template may spell what another one says of every token
+            pair.add(feature, own)
     n_columns = max(columns, min(n_columns, 2**14))
     return ForeignTagger("CRF++", labels, templates, n_columns, state, pair, transition)

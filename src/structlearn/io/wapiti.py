@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections import Counter
 
 from ..exceptions import CapabilityError
 from ..text.wapiti import parse_pattern
@@ -65,7 +66,8 @@ def parse_wapiti_model(data: bytes, name: str) -> ForeignTagger:
     if len(labels) ** 2 > _MOST_PAIRS:
         file.refuse(f"a table of all pairs of {len(labels)} labels would be too large")
     templates = [template for pattern in patterns for template in _templates(file, pattern)]
-    constant = {b"b", b"*", *(pattern.encode() for pattern in patterns if "%" not in pattern)}
+    constant = Counter((p[0].lower() + p[1:]).encode() for p in patterns if "%" not in p)
+    varying = any(t.transition for t in templates)
     state, pair = FeatureWeights(), FeatureWeights()
     transition = array("d", bytes(8 * len(labels) ** 2))
     n, at = len(labels), 0
@@ -79,10 +81,9 @@ def parse_wapiti_model(data: bytes, name: str) -> ForeignTagger:
         if kind in b"b*":
             own = weights.take(at, n * n)
             at += n * n
-            if observation in constant:
-                for outcome, weight in own:
-                    transition[outcome] += weight
-            else:
+            for outcome, weight in own:
+                transition[outcome] += constant[observation] * weight
+            if varying:  # a pattern may spell what another one says of every token
                 pair.add(observation, own)
     weights.end(at)
     columns = [int(a.column[1:]) for t in templates for a, _ in t.atoms]
@@ -162,8 +163,10 @@ class _Weights:
             number, _, value = line.partition(b"=")
             place = file.number(number, "the number of a weight")
             weight = self._parsed(value)
-            if place <= before or not math.isfinite(weight):
-                file.refuse(f"the weight {line[:40]!r} is out of order, or not finite")
+            if place <= before:
+                file.refuse(f"the weight {line[:40]!r} is out of order")
+            if not math.isfinite(weight):
+                file.refuse(f"the weight {line[:40]!r} is not finite: training has failed")
             before = place
             self._number.append(place)
             self._value.append(weight)

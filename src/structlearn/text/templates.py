@@ -212,7 +212,9 @@ class FeatureTemplates:
         vectors: Mapping[str, tuple[list[str], Any, int]] | None = None,
         functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> None:
-        self.templates = list(dict.fromkeys(templates))
+        # Other tools count what is said twice; their features of other lines may be equal too.
+        seen = dict.fromkeys(templates)
+        self.templates = [t for t in templates if t.spelling or seen.pop(t, 1) is None]
         self.phrases = dict(phrases or {})
         self.vectors = dict(vectors or {})
         self.functions = dict(functions or {})
