@@ -172,7 +172,8 @@ def unknown_labels(subject: Subject, rng: Rng) -> None:
 #: Estimators whose outputs are not labels of sites.
 _OTHER_OUTPUTS = {
     f"estimator, {name}": "its outputs are not labels of sites"
-    for name in ("semimarkov", "semimarkov given", "segment masks", "arborescence", "labelled arcs",
+    for name in ("semimarkov", "semimarkov given", "segment masks", "constrained segments",
+                 "arborescence", "labelled arcs",
                  "spanning tree", "matching", "constituency", "lattice", "program")
 }  # fmt: skip
 _LABELLED = {

@@ -133,7 +133,8 @@ def confidence_in_files(variant: Variant, rng: Rng) -> None:
             cells += [ranked[s][k][1][t] if k < len(ranked[s]) else "-" for k in range(1, nbest)]
             if nbest > 1:
                 p = alone[t][cells[0]]
-            cells.append(f"{p:.4f}")
+            calibration = model.calibration_
+            cells.append(f"{p if calibration is None else calibration.confidence(p):.4f}")
             if marginals is not None:
                 shown = sorted(marginals[s][t].items(), key=lambda one: -one[1])
                 cells.append(",".join(f"{k}:{q:.4f}" for k, q in shown if q >= 0.0005))
