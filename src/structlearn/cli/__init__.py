@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 
+from ..missing import BROUGHT
 from ..printing import (
     Results,
     UnreadError,
@@ -61,7 +62,8 @@ def run(arguments: Sequence[str]) -> int:
     except ValueError as error:
         return _fail(str(error), 1)
     except ImportError as error:  # of a package that is not installed
-        if (error.name or "").startswith("structlearn"):
+        home, _, name = (error.name or "").partition(".")
+        if home == "structlearn" and name not in BROUGHT:
             raise
         return _fail(str(error), 1)
     except OSError as error:  # readers and writers of files raise FileError, a ValueError
