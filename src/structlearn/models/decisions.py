@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .temperature import temperature_of
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     #: Where something is scored: tokens from, to; None: what is named says it.
     Where = tuple[int, int] | None
-    #: From an output of the structure to what it is scored by, and where.
-    Scored = Callable[[Any], Mapping[tuple[Any, str], float]]
+    #: From an output of the structure to what it is scored by: where, and by name.
+    Scored = Callable[[Any], Mapping[Where, Mapping[str, float]]]
 
-__all__ = ["compared", "decisions", "ranked", "window_scores"]
+__all__ = ["compared", "decisions", "ranked", "window_score"]
 
 
 def decisions(model: Any, inputs: Any) -> list[list[dict[str, Any]]]:
@@ -54,7 +54,8 @@ def compared(
     Parameters
     ----------
     scored : callable
-        From an output to the scores of what it is made of, by (where, name).
+        From an output to the scores of what it is made of, by where and by name. Where two outputs
+        have one and the same object they are not compared.
     words : sequence of str
     place : callable
         From a part to where it is.
@@ -66,39 +67,32 @@ def compared(
         if rival is None:
             return found
         theirs, at = scored(rival), place(part)
-        for where, name in mine.keys() | theirs.keys():
-            value = mine.get((where, name), 0.0) - theirs.get((where, name), 0.0)
-            if not value:
+        for where in mine.keys() | theirs.keys():
+            ours, others = mine.get(where, {}), theirs.get(where, {})
+            if ours is others:
                 continue
-            shown = name if (where, name) in mine else f"runner-up: {name}"
-            if at is not None and where is not None and not _overlap(at, where):
-                shown = f"at {words[where[0]]!r}: {shown}"
-            found.append((shown, value))
+            elsewhere = at is not None and where is not None and not _overlap(at, where)
+            before = f"at {words[where[0]]!r}: " if elsewhere and where is not None else ""
+            for name in ours.keys() | others.keys():
+                shown = name if name in ours else f"runner-up: {name}"
+                found.append((before + shown, ours.get(name, 0.0) - others.get(name, 0.0)))
         return found
 
     return difference
 
 
-def window_scores(
-    y: Sequence[int], tables: Sequence[Any], n_labels: int
-) -> Iterator[tuple[int, int, Sequence[int], float]]:
-    """Yield (place, order, labels, score) of the windows of labels of a chain.
+def window_score(table: Any, labels: Sequence[int], n_labels: int) -> float:
+    """Return the score of a window of labels of a chain.
 
     Parameters
     ----------
-    y : sequence of int
-        The labels.
-    tables : sequence of tables, or None
-        Of order 1, 2, ...: scores by the number that the labels make in base K; in a dictionary
-        those that are not 0.
+    table : sequence or dict
+        Scores by the number that the labels make in base K; in a dictionary those that are not 0.
     """
-    for m, table in enumerate(tables, 1):
-        for t in range(m, 0 if table is None else len(y)):
-            window, index = y[t - m : t + 1], 0
-            for k in window:
-                index = index * n_labels + k
-            score = table.get(index, 0.0) if isinstance(table, dict) else table[index]
-            yield t, m, window, score
+    index = 0
+    for k in labels:
+        index = index * n_labels + k
+    return float(table.get(index, 0.0) if isinstance(table, dict) else table[index])
 
 
 def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from .. import _core
 from ..io.container import Tensor, checked_arrays
 from .calibration import Calibration
-from .decisions import window_scores
+from .decisions import window_score
 from .inputs import NativeInputs
 from .label_constraints import ConstraintMemory, token_sequences
 from .ranking import heaviest_by_label, label_pairs
@@ -256,9 +256,12 @@ class StringChain(TokenLabels, StoredModel):
                 table = self._scores(name)
                 if table is not None:
                     add(name, table[k])
-            for _, m, window, score in window_scores(y, tables, n):
+            for m, table in enumerate(tables, 1):
                 name = "transition" if m == self.order else f"transition{m}"
-                add(f"{name} {' '.join(labels[k] for k in window)}", score)
+                for t in range(m, 0 if table is None else len(y)):
+                    window = y[t - m : t + 1]
+                    shown = " ".join(labels[k] for k in window)
+                    add(f"{name} {shown}", window_score(table, window, n))
             return found
 
         return parts

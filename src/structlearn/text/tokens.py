@@ -70,6 +70,11 @@ def cells_of(sentence: Any, number: int) -> list[tuple[Any, ...]]:
     """Return the tokens of a sentence from Python, each a tuple of cells."""
     try:
         tokens = split_sentence(sentence)
+        kinds = set(map(type, tokens))
+        if kinds == {tuple}:
+            return tokens
+        if kinds == {str}:
+            return [(token,) for token in tokens]
         for t, token in enumerate(tokens):
             if isinstance(token, (dict, set, frozenset)):  # its keys would be taken as cells
                 raise ValueError(

@@ -39,26 +39,26 @@ def comparison(model: ConstituencyModel, inputs: Any) -> Callable[[int, Any], An
 
 def _scored(
     model: ConstituencyModel, words: list[str], tags: list[str]
-) -> Callable[[Any], dict[tuple[Any, str], float]]:
-    """Return a function from a tree to what it is scored by: (None, name) to score."""
+) -> Callable[[Any], dict[Any, dict[str, float]]]:
+    """Return a function from a tree to what it is scored by: name to score, at no place."""
     labels = ["+".join(chain) for chain in model.labels]
     symbols = [*labels, *model.tags, "other tag"]
     names = SpanNames(words, tags, labels)
 
-    def scored(output: Any) -> dict[tuple[Any, str], float]:
-        found: defaultdict[tuple[Any, str], float] = defaultdict(float)
+    def scored(output: Any) -> dict[Any, dict[str, float]]:
+        found: defaultdict[str, float] = defaultdict(float)
         spans = list(spans_of(output))
         if model.grammar is not None:
             for rule, score in model.grammar.rules(words, tags, spans):
-                found[None, rule] += score
-            return found
+                found[rule] += score
+            return {None: found}
         sites, pairs = model.core.parts(words, tags, spans)
         for *where, _, weights in sites:
             for name, weight in zip(names.named(*where), weights, strict=True):
-                found[None, name] += weight
+                found[name] += weight
         for place, symbol, parent, weight in pairs:
             above = "on top" if place == len(_PLACES) else f"{_PLACES[place]} {labels[parent]}"
-            found[None, f"{symbols[symbol]} {above}"] += weight
-        return found
+            found[f"{symbols[symbol]} {above}"] += weight
+        return {None: found}
 
     return scored

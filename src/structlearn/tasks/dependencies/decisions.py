@@ -36,28 +36,31 @@ def comparison(model: ParserModel, inputs: NativeInputs) -> Callable[[int, Any],
 
 def _scored(
     model: ParserModel, given: tuple[Any, Any, bool, int], named: ArcNames, words: list[str]
-) -> Callable[[Any], dict[tuple[Any, str], float]]:
-    """Return a function from a tree to what it is scored by: (place, name) to score.
+) -> Callable[[Any], dict[Any, dict[str, float]]]:
+    """Return a function from a tree to what it is scored by: place and name to score.
 
     What an arc is scored by is at its word; pairs of arcs say where they are.
     """
     shown = ["ROOT", *(f"{m} {word}" for m, word in enumerate(words, 1)), "nothing"]  # of −1
 
-    def scored(output: Any) -> dict[tuple[Any, str], float]:
+    def scored(output: Any) -> dict[Any, dict[str, float]]:
         n = len(output) // 2
         heads, labels = list(output[:n]), list(output[n:])
-        found: dict[tuple[Any, str], float] = {}
+        found: dict[Any, dict[str, float]] = {None: {}}
         for m, row in enumerate(model.core.reasons(*given, heads, labels)):
+            arc: dict[str, float] = {}
+            found[m, m + 1] = arc
             for name, weight in row:
-                place = (m, m + 1), named.named(name, heads[m], m + 1)
-                found[place] = found.get(place, 0.0) + weight
+                feature = named.named(name, heads[m], m + 1)
+                arc[feature] = arc.get(feature, 0.0) + weight
+        pairs = found[None]
         siblings, grandparents = model.core.pairs(*given, heads)
         for head, before, word, weight in siblings:
             first = "nothing" if before == head else shown[before]
-            pair = None, f"under {shown[head]}: {first}, then {shown[word]}"
-            found[pair] = found.get(pair, 0.0) + weight  # before the head, and after it
+            pair = f"under {shown[head]}: {first}, then {shown[word]}"
+            pairs[pair] = pairs.get(pair, 0.0) + weight  # before the head, and after it
         for above, head, word, weight in grandparents:
-            found[None, f"{shown[word]} under {shown[head]} under {shown[above]}"] = weight
+            pairs[f"{shown[word]} under {shown[head]} under {shown[above]}"] = weight
         return found
 
     return scored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -41,30 +42,35 @@ def comparison(model: SegmentModel, corpus: Corpus) -> Callable[[int, Any], Any]
 
 def _scored(
     model: SegmentModel, corpus: Corpus, s: int
-) -> Callable[[Any], dict[tuple[Any, str], float]]:
-    """Return a function from a segmentation to what it is scored by: (place, name) to score."""
+) -> Callable[[Any], dict[Any, dict[str, float]]]:
+    """Return a function from a segmentation to what it is scored by: place and name to score."""
     named, n = model.labels, len(model.labels)
     start, end, transition = (
         array("d", bytes(model.arrays[name])) for name in ("start", "end", "transition")
     )
-    known: dict[tuple[int, int, int], list[tuple[str, float]]] = {}
 
-    def scored(output: Any) -> dict[tuple[Any, str], float]:
+    @cache
+    def at(place: tuple[int, int], k: int, before: int, last: bool) -> dict[str, float]:
+        """Return the scores of a segment; the label before is −1 if it is the first one."""
+        found = {}
+        if before < 0:
+            found[f"first label {named[k]}"] = start[k]
+        else:
+            found[f"labels {named[before]} {named[k]}"] = transition[before * n + k]
+        if last:
+            found[f"last label {named[k]}"] = end[k]
+        for name, weight in model.core.explain(corpus.core, s, [(*place, k)])[0]:
+            found[name] = found.get(name, 0.0) + weight
+        return found
+
+    def scored(output: Any) -> dict[Any, dict[str, float]]:
         starts = [t for t, k in enumerate(output) if k >= 0]
         places = list(pairwise([*starts, len(output)]))
         labels = [output[t] for t in starts]
-        found = {
-            (places[0], f"first label {named[labels[0]]}"): start[labels[0]],
-            (places[-1], f"last label {named[labels[-1]]}"): end[labels[-1]],
+        before = [-1, *labels]
+        return {
+            place: at(place, k, b, place[1] == len(output))
+            for place, k, b in zip(places, labels, before, strict=False)
         }
-        for place, (a, b) in zip(places[1:], pairwise(labels), strict=True):
-            found[place, f"labels {named[a]} {named[b]}"] = transition[a * n + b]
-        for place, k in zip(places, labels, strict=True):
-            segment = (*place, k)
-            if segment not in known:
-                (known[segment],) = model.core.explain(corpus.core, s, [segment])
-            for name, weight in known[segment]:
-                found[place, name] = found.get((place, name), 0.0) + weight
-        return found
 
     return scored

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from ...models.decisions import compared, window_scores
+from ...models.decisions import compared, window_score
 from ...text.corpus import find_column
 
 __all__ = ["comparison"]
@@ -40,8 +41,8 @@ def comparison(model: Any, corpus: Any) -> Callable[[int, Any], Any]:
     return compare
 
 
-def _scored(model: Any, corpus: Any, s: int) -> Callable[[Any], dict[tuple[Any, str], float]]:
-    """Return a function from a labelling to what it is scored by: (place, name) to score."""
+def _scored(model: Any, corpus: Any, s: int) -> Callable[[Any], dict[Any, dict[str, float]]]:
+    """Return a function from a labelling to what it is scored by: place and name to score."""
     n = len(model.labels)
     named = model.shown
     features = model.core.features_of(corpus.core, s, False)
@@ -55,23 +56,30 @@ def _scored(model: Any, corpus: Any, s: int) -> Callable[[Any], dict[tuple[Any, 
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
     end = array("d", bytes(model.arrays["end"])) or array("d", bytes(8 * n))
 
-    def scored(y: Any) -> dict[tuple[Any, str], float]:
-        found: dict[tuple[Any, str], float] = {}
+    @cache
+    def at(t: int, labels: tuple[int, ...]) -> dict[str, float]:
+        """Return the scores of a token, given its label and those before as far as they count."""
+        found: dict[str, float] = {}
 
-        def add(t: int, name: str, score: float) -> None:
-            place = (t, t + 1), name
-            found[place] = found.get(place, 0.0) + score
+        def add(name: str, score: float) -> None:
+            found[name] = found.get(name, 0.0) + score
 
-        add(0, f"first label {named[y[0]]}", start[y[0]])
-        add(len(y) - 1, f"last label {named[y[-1]]}", end[y[-1]])
-        for t, k in enumerate(y):
-            for name, w in features[t]:
-                add(t, name, w[k])
-            if pairs and t:
-                for name, w in pairs[t - 1]:
-                    add(t, name, w[y[t - 1] * n + k])
-        for t, _, window, score in window_scores(y, tables, n):
-            add(t, f"labels {' '.join(named[j] for j in window)}", score)
+        k = labels[-1]
+        if t == 0:
+            add(f"first label {named[k]}", start[k])
+        if t == len(features) - 1:
+            add(f"last label {named[k]}", end[k])
+        for name, w in features[t]:
+            add(name, w[k])
+        for name, w in pairs[t - 1] if pairs and t else ():
+            add(name, w[labels[-2] * n + k])
+        for m, table in enumerate(tables[: len(labels) - 1], 2):
+            window = labels[-m:]
+            add(f"labels {' '.join(named[j] for j in window)}", window_score(table, window, n))
         return found
+
+    def scored(y: Any) -> dict[Any, dict[str, float]]:
+        back = model.order
+        return {(t, t + 1): at(t, tuple(y[max(0, t - back) : t + 1])) for t in range(len(y))}
 
     return scored
