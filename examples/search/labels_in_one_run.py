@@ -26,7 +26,7 @@ rows = [[token.split("/") for token in line.split()] for line in ADDRESSES.split
 X = [[(word,) for word, _ in row] for row in rows]
 tagger = Tagger(learner="crf", random_state=0).fit(X, [[label for _, label in row] for row in rows])
 
-corner = [[(word,) for word in "12 Oak St Hill Rd Salem".split()]]
+corner = [[(word,) for word in ["12", "Oak", "St", "Hill", "Rd", "Salem"]]]
 found = {}
 for name, rule in (("no rule", None), ("contiguous()", "contiguous()")):
     best = tagger.predict_kbest(corner, 4, constraints=rule)[0]
