@@ -301,6 +301,11 @@ def test_no_sums_under_rows():
         tree.log_partition(label=np.zeros((3, 2)))
 
 
+def test_a_beam_is_refused():
+    with pytest.raises(CapabilityError, match="no beam search under constraints"):
+        with_constraints(Chain(), "at_most(1, 1)").beam(2, label=np.zeros((3, 2)))
+
+
 def test_labels_in_a_row_need_a_chain():
     tree = with_constraints(Tree([-1, 0, 0]), [contiguous()])
     with pytest.raises(ValueError, match=r"Tree.*cannot keep to contiguous\(\)"):

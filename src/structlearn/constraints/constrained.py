@@ -291,6 +291,13 @@ class Constrained(Delegating):
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
 
+    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Refuse: a beam might drop every prefix that can still keep to the constraints."""
+        raise CapabilityError(
+            "there is no beam search under constraints: every prefix in a beam might be one that "
+            "cannot keep to them. What works: argmax, solve and kbest, which are exact"
+        )
+
     def infer_others(
         self, y: Any, *, temperature: float = 1.0, **scores: Any
     ) -> tuple[float, Parts]:
