@@ -542,6 +542,10 @@ void Extractor::spell(const Template& t, std::size_t position, std::string& out)
   out += t.pieces[0];
   for (std::size_t i = 0; i < t.atoms.size(); ++i) {
     spell_atom(t, t.atoms[i], position, out);
+    if (t.spelling == Spelling::kWapiti && out.find('\0') != std::string::npos) {
+      out.resize(out.find('\0'));
+      return;
+    }
     out += t.pieces[i + 1];
   }
 }

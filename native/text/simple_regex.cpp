@@ -1,5 +1,6 @@
 #include "text/simple_regex.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace structlearn::text {
@@ -82,59 +83,91 @@ bool SimpleRegex::Item::matches(std::string_view text, std::size_t at) const {
 }
 
 // Looks for one match; remembers from where there is none.
+//
+// The length of a match is Wapiti's: what was read in vain after a `?` that matched counts too, so
+// that `a?a` matches all of "ab", and one byte more than "a". Repeats of a star begin anew.
 class SimpleRegex::Search {
  public:
   Search(const SimpleRegex& regex, std::string_view text)
-      : regex_(regex), text_(text), failed_((regex.items_.size() + 1) * (text.size() + 1)) {}
+      : regex_(regex),
+        text_(text),
+        vain_((regex.items_.size() + 1) * (text.size() + 1), kUnknown) {}
 
-  // Where a match of the items from `item` on that begins at `at` ends.
-  std::optional<std::size_t> match(std::size_t item, std::size_t at) {
-    if (failed(item, at)) return {};
-    if (const auto end = try_match(item, at)) return end;
-    failed(item, at) = true;
-    return {};
+  // Whether the items from `item` on match at `at`; adds the bytes that were read to `length`.
+  bool match(std::size_t item, std::size_t at, std::size_t& length) {
+    if (vain(item, at) != kUnknown) {
+      length += vain(item, at);
+      return false;
+    }
+    std::size_t read = 0;
+    const bool found = try_match(item, at, read);
+    if (!found) vain(item, at) = capped(read);
+    length += capped(read);
+    return found;
   }
 
  private:
-  std::optional<std::size_t> try_match(std::size_t item, std::size_t at) {
-    if (item == regex_.items_.size()) {
-      if (regex_.to_end_ && at != text_.size()) return {};
-      return at;
-    }
+  static constexpr std::uint32_t kUnknown = ~0u;
+
+  bool try_match(std::size_t item, std::size_t at, std::size_t& read) {
+    if (item == regex_.items_.size()) return !regex_.to_end_ || at == text_.size();
     const Item& it = regex_.items_[item];
     switch (it.times) {
       case Times::kOnce:
-        if (!it.matches(text_, at)) return {};
-        return match(item + 1, at + 1);
+        return it.matches(text_, at) && match(item + 1, at + 1, ++read);
       case Times::kOptional:
-        if (it.matches(text_, at)) {
-          if (const auto end = match(item + 1, at + 1)) return end;
-        }
-        return match(item + 1, at);
+        if (it.matches(text_, at) && match(item + 1, at + 1, ++read)) return true;
+        return match(item + 1, at, read);
       default:
-        // Each place at which the repeats go on without a match is as hopeless as this one.
-        for (; !failed(item, at); ++at) {
-          if (const auto end = match(item + 1, at)) return end;
-          failed(item, at) = true;
-          if (!it.matches(text_, at)) break;
-        }
-        return {};
+        return repeat(item, at, read);
     }
   }
-  std::vector<bool>::reference failed(std::size_t item, std::size_t at) {
-    return failed_[item * (text_.size() + 1) + at];
+
+  // As few repeats as there can be.
+  bool repeat(std::size_t item, std::size_t begin, std::size_t& read) {
+    std::size_t at = begin, tail = 0;
+    for (;; ++at) {
+      if (vain(item, at) != kUnknown) {
+        tail = vain(item, at);
+        break;
+      }
+      tail = 0;
+      if (match(item + 1, at, tail)) {
+        read += at - begin + tail;
+        return true;
+      }
+      if (!regex_.items_[item].matches(text_, at)) break;
+    }
+    // Each place at which the repeats went on without a match is as hopeless as this one.
+    read += at - begin + tail;
+    for (std::size_t place = begin; place <= at; ++place) {
+      vain(item, place) = capped(at - place + tail);
+    }
+    return false;
+  }
+
+  std::uint32_t capped(std::size_t read) const {
+    return static_cast<std::uint32_t>(std::min(read, text_.size() + 1));
+  }
+
+  // The bytes that were read in vain from a place on; kUnknown: not yet tried.
+  std::uint32_t& vain(std::size_t item, std::size_t at) {
+    return vain_[item * (text_.size() + 1) + at];
   }
 
   const SimpleRegex& regex_;
   std::string_view text_;
-  std::vector<bool> failed_;  // by item and place
+  std::vector<std::uint32_t> vain_;  // by item and place
 };
 
 std::optional<std::pair<std::size_t, std::size_t>> SimpleRegex::search(
     std::string_view text) const {
   Search search(*this, text);
   for (std::size_t begin = 0; begin <= (from_begin_ ? 0 : text.size()); ++begin) {
-    if (const auto end = search.match(0, begin)) return std::pair{begin, *end - begin};
+    std::size_t length = 0;
+    if (search.match(0, begin, length)) {
+      return std::pair{begin, std::min(length, text.size() - begin + 1)};
+    }
   }
   return {};
 }

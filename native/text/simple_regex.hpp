@@ -21,7 +21,8 @@ class SimpleRegex {
   // Throws std::invalid_argument.
   explicit SimpleRegex(std::string_view expression);
 
-  // Where the first match begins, and its length; in time |expression| times |text|.
+  // Where the first match begins, and its length as Wapiti has it: bytes that were read in vain
+  // after a `?` count too, one beyond the end at most. In time |expression| times |text|.
   std::optional<std::pair<std::size_t, std::size_t>> search(std::string_view text) const;
 
  private:

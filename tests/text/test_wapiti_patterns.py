@@ -107,6 +107,30 @@ def as_python(expression):
     return re.compile("".join(out), re.DOTALL)
 
 
+def read_by_wapiti(parts, to_end, text):
+    """Whether the items match at the beginning, and the bytes read: those read in vain count."""
+    if not parts:
+        return not to_end or not text, 0
+    (item, times), rest = parts[0], parts[1:]
+    first = bool(as_python("^" + item).match(text))
+    if times == "*":
+        found, read = read_by_wapiti(rest, to_end, text)
+        if not found and first:
+            found, read = read_by_wapiti(parts, to_end, text[1:])
+            read += 1
+        return found, read
+    read = 0
+    if first:
+        found, more = read_by_wapiti(rest, to_end, text[1:])
+        read = 1 + more
+        if found:
+            return found, read
+    if times == "?":
+        found, more = read_by_wapiti(rest, to_end, text)
+        return found, read + more
+    return False, read
+
+
 ITEMS = st.sampled_from(
     [".", "a", "B", "1", "-", r"\a", r"\D", r"\l", r"\p", r"\P", r"\u", r"\w", r"\.", r"\S"]
 )
@@ -123,15 +147,29 @@ ITEMS = st.sampled_from(
 def test_expressions_against_pythons(parts, begin, end, words):
     expression = begin + "".join(a + b for a, b in parts) + end
     search = as_python(expression).search
-    found = names(f'u:%m[0,0,"{expression}"]|%t[0,0,"{expression}"]', [(w, "x") for w in words])
+    found = names(f'u:%t[0,0,"{expression}"]|%m[0,0,"{expression}"]|', [(w, "x") for w in words])
     for word, (name,) in zip(words, found, strict=True):
-        match = search(word)
-        assert name == f"u:{match[0] if match else ''}|{'true' if match else 'false'}"
+        match, matched = search(word), "|"
+        if match:
+            found, read = read_by_wapiti(parts, bool(end), word[match.start() :])
+            assert found
+            rest = word[match.start() :]
+            matched = rest[:read] + ("|" if read <= len(rest) else "")
+        assert name == f"u:{'true' if match else 'false'}|{matched}"
+
+
+def test_what_is_read_in_vain_counts_as_with_wapiti():
+    assert names('u:%m[0,0,"a?a"]', [("ab", "x")]) == [["u:ab"]]
+    assert names('u:%m[0,0,"b?a*b"]', [("bac", "x")]) == [["u:bac"]]
+    assert names('u:%m[0,0,"a?a$"]', [("a", "x")]) == [["u:a"]]
+    # Beyond the end is a zero byte, and no feature goes on after it.
+    assert names('u:%m[0,0,"a?a$"]/%x[0,1]', [("a", "x")]) == [["u:a"]]
+    assert names('u:%m[0,0,"a?a$"]/%x[0,1]', [("aa", "x")]) == [["u:aa/x"]]
 
 
 def test_hopeless_expressions_take_no_time():
-    expression = "a*" * 30 + "b$"
-    assert names(f'u:%t[0,0,"{expression}"]', [("a" * 3000, "x")]) == [["u:false"]]
+    for expression in ("a*" * 30 + "b$", "a?" * 60 + "b$"):
+        assert names(f'u:%t[0,0,"{expression}"]', [("a" * 3000, "x")]) == [["u:false"]]
 
 
 def test_torn_characters_are_shown():

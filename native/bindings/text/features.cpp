@@ -150,7 +150,10 @@ StringFunction text_function(const std::string& name, const std::string& argumen
   if (name == "matched") {
     return [regex](std::string_view s, Strings& out) {
       const auto found = regex->search(s);
-      out.emplace_back(found ? s.substr(found->first, found->second) : "");
+      if (!found) return void(out.emplace_back());
+      const auto [begin, length] = *found;
+      out.emplace_back(s.substr(begin, length));
+      if (length > s.size() - begin) out.back() += '\0';  // the feature ends here, as Wapiti's
     };
   }
   throw std::invalid_argument("there is no feature function '" + name + "'");
