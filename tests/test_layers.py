@@ -51,6 +51,8 @@ ALSO = {
     "constraints.automaton": {"drawing.automata", "drawing.picture"},
     "constraints.constrained": {"drawing.automata", "drawing.picture"},
     "text.dependency_tree": {"drawing.arcs"},
+    "text.spans": {"metrics.boundaries"},  # what a chunk is
+    "text.tokenisers": {"loading"},  # the tokeniser of a package; imported when asked for
     "text.trees": {"drawing.trees"},
     "structures.solution": {"drawing.solutions"},
     "structures.chains.trellis": {"drawing.trellis", "drawing.picture"},

@@ -283,7 +283,9 @@ def test_only_comments(tmp_path):
 def test_formats_that_do_not_exist(tmp_path):
     path = tmp_path / "x"
     path.write_text("a b\n")
-    with pytest.raises(ValueError, match="format must be one of columns, conllu, csv, jsonl, text"):
+    with pytest.raises(
+        ValueError, match="format must be one of brat, columns, conllu, csv, docbin,"
+    ):
         read_corpus(path, "xml")
     with pytest.raises(ValueError, match="format must be 'columns' or 'conllu', got 'xml'"):
         _core.Corpus("xml")

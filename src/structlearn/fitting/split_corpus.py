@@ -47,11 +47,13 @@ class _Facts(NamedTuple):
     n_tokens: int
     path: str | None
     separator: str
+    cut_by: str
 
     @staticmethod
     def of(corpus: Corpus) -> _Facts:
         sizes = len(corpus), corpus.n_tokens
-        return _Facts(corpus.format, corpus.n_columns, *sizes, corpus.path, corpus.separator)
+        form, made = (corpus.format, corpus.n_columns), (corpus.separator, corpus.cut_by)
+        return _Facts(*form, *sizes, corpus.path, *made)
 
 
 class SplitCorpus:
@@ -82,7 +84,7 @@ class SplitCorpus:
                     f"{first.format} with {first.n_columns}",
                 )
         self.format, self.n_columns = first.format, first.n_columns
-        self.separator = first.separator
+        self.separator, self.cut_by = first.separator, first.cut_by
         self.path = first.path
         if any(one.path != first.path for one in present):
             self.path = f"{first.path} and others"

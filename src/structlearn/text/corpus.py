@@ -121,11 +121,15 @@ class Corpus(Sequence[Sentence]):
         Sizes.
     path : str or None
         The file it was read from.
+    cut_by : str
+        The tokeniser that has cut its texts; empty: they came in tokens.
     weights : list of float
         Of the sentences, as :meth:`weighted` has set them; empty: all 1.
     core : structlearn._core.Corpus
         The same sentences as the native functions of the library take them.
     """
+
+    cut_by = ""
 
     def __init__(self, core: _core.Corpus, format: str, path: str | None = None) -> None:
         self.core = core
@@ -315,7 +319,11 @@ class Corpus(Sequence[Sentence]):
 
 
 def read_corpus(
-    path: str | os.PathLike[str], format: str | None = None, *, header: bool = False
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    header: bool = False,
+    tokens: str | None = None,
 ) -> Corpus:
     """Read sentences from a file.
 
@@ -323,21 +331,26 @@ def read_corpus(
     ----------
     path : path
         Plain or compressed by gzip; ``-`` is standard input.
-    format : {"columns", "conllu", "csv", "jsonl", "text"}, optional
+    format : {"columns", "conllu", "csv", "jsonl", "text", "prodigy", "doccano", "labelstudio",
+            "brat", "docbin"}, optional
         By default it goes by the file's name, else by its content. Columns are separated by tabs,
         or by runs of white space where the first line has no tab; sentences by blank lines. CSV
         names its columns in the first line; one called sentence (or blank lines) tells sentences
         apart. JSON lines have an object for each sentence, ``{"tokens": [...], "tags": [...]}``.
-        Text has one sentence on each line, words separated by blanks.
+        Text has one sentence on each line, words separated by blanks. The others hold texts with
+        spans: their tokens have labels B-, I- and O.
     header : bool, default=False
         The first line of a column file names the columns and is skipped.
+    tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
+        How texts with spans are cut into tokens; by default "words"
+        (:mod:`structlearn.text.tokenisers`).
 
     Raises
     ------
     structlearn.exceptions.FileError
         Where the file cannot be read; the message names it and the line.
     """
-    return corpus_of(path, read_bytes(path), format, header=header)
+    return corpus_of(path, read_bytes(path), format, header=header, tokens=tokens)
 
 
 def corpus_of(
@@ -347,17 +360,41 @@ def corpus_of(
     *,
     header: bool = False,
     advice: str = 'Then its format is text (format="text")',
+    tokens: str | None = None,
 ) -> Corpus:
     """Return the corpus of a file whose content has been read; as :func:`read_corpus`.
 
     ``advice`` says what to do about running text in the place of columns.
     """
     chosen = FORMATS[check_format(format, token_formats()) or guess_format(path, text)](header)
+    chosen.tokens = tokens
     core = _core.Corpus(chosen.named_as)
     try:
         chosen.fill(core, text)
     except LineError as error:
         raise error.in_file(os.fspath(path), advice) from None
+    if chosen.remarks:
+        _warn(os.fspath(path), chosen.remarks)
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
-    return Corpus(core, chosen.named_as, os.fspath(path))
+    corpus = Corpus(core, chosen.named_as, os.fspath(path))
+    if chosen.spans:
+        corpus.cut_by = tokens or "words"
+    return corpus
+
+
+#: Remarks on a file that are written out; of the others the number.
+_MOST_REMARKS = 5
+
+
+def _warn(path: str, remarks: list[tuple[int, str]]) -> None:
+    """Warn of what was done about odd things in a file."""
+    import warnings
+
+    rows = [f"line {line}: {what}" if line else what for line, what in remarks[:_MOST_REMARKS]]
+    more = len(remarks) - len(rows)
+    rows += [f"and {more} more"] if more else []
+    warnings.warn(
+        f"{path}: tokens were split where spans cut them, or texts left out: {'; '.join(rows)}",
+        stacklevel=4,
+    )

@@ -29,8 +29,19 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for reading; ``-`` is standard input, and gzip is undone."""
+    """Open a file for reading; ``-`` is standard input, and gzip is undone.
+
+    A folder of brat's documents is read as one text.
+    """
     name = os.fspath(path)
+    if name.endswith(".ann") or os.path.isdir(name):
+        from .brat_folders import is_brat, packed
+
+        if is_brat(name):
+            from io import BytesIO
+
+            yield BytesIO(packed(name))
+            return
     opened: Any = None
     try:
         source: Any = sys.stdin.buffer
@@ -126,11 +137,29 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def written_text(output: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
+def written_text(
+    output: str | os.PathLike[str] | IO[bytes], folder: bool = False
+) -> Iterator[IO[bytes]]:
     """Write a text file as :func:`replaced` does; compressed where its name ends in ``.gz``.
 
     A file that is open already is written as it is.
+
+    Parameters
+    ----------
+    folder : bool
+        What is written is a folder of brat's documents, packed; it gets its files at the end.
     """
+    if folder:
+        from io import BytesIO
+
+        from .brat_folders import unpack
+
+        if not isinstance(output, (str, os.PathLike)):
+            raise ValueError("brat's documents are files in a folder: name it, --output FOLDER")
+        held = BytesIO()
+        yield held
+        unpack(held.getvalue(), os.fspath(output))
+        return
     if not isinstance(output, (str, os.PathLike)):
         yield output
         return

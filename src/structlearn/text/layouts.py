@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from .corpus import Corpus, column_names, find_column
-from .formats import check_format, guess_format, sure_format, token_formats
+from .formats import check_format, guess_format, lines_are, sure_format, token_formats
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -96,6 +96,16 @@ class Layout:
         return tuple(row)
 
 
+class SpanLayout(Layout):
+    """The layout of texts with spans, whose labels go where the model has its own."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model, "columns", 1)
+        self.alike = False
+        self.sources = [0 if i == 0 else None for i in range(model.n_columns)]
+        self.sources[model.target] = 1
+
+
 def has_place(model: Any) -> bool:
     """Tell whether CoNLL-U has a column for the labels of a model of another format."""
     try:
@@ -113,9 +123,12 @@ def as_trained(model: Any, corpus: Corpus) -> Corpus:
     """Return a corpus with the columns of the training files; itself where it has them."""
     if not len(corpus):
         return corpus
-    if corpus.format == model.format and corpus.n_columns >= model.columns_needed:
+    moved = corpus.cut_by and model.format == "columns" and model.target != 1
+    if corpus.format == model.format and corpus.n_columns >= model.columns_needed and not moved:
         return corpus
     layout = Layout(model, corpus.format, corpus.n_columns)
+    if corpus.cut_by and model.format == "columns":
+        layout = SpanLayout(model)
     rows = [[layout.row(i, cells, True) for i, cells in enumerate(s, 1)] for s in corpus]
     found = Corpus.from_sentences(rows, model.format)
     found.path = corpus.path
@@ -134,6 +147,9 @@ def input_format(
     reads = columns_read(model)
     if model.format == "conllu":
         return sure_format(source, text, reads)
+    if model.tokens and len(reads) == 1 and guess_format(source, text) == "columns":
+        # It has learned from running text: more of it is likelier than columns.
+        return "columns" if lines_are(text) == "columns" else "text"
     return guess_format(source, text, *(["text"] if len(reads) == 1 else []))
 
 

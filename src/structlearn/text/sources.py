@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "LABELLED",
     "TextPart",
+    "as_documents",
     "check_source",
+    "document_corpus",
     "named_file",
     "not_empty",
     "paired",
@@ -48,15 +50,21 @@ class TextPart:
         raise NotImplementedError
 
 
-def read_source(source: Any, format: str | None = None) -> Corpus:
-    """Return the corpus that a path, a corpus, a list or a part stands for."""
+def read_source(source: Any, format: str | None = None, tokens: str | None = None) -> Corpus:
+    """Return the corpus that a path, a corpus, a list or a part stands for.
+
+    ``tokens`` names the tokeniser of texts.
+    """
     if isinstance(source, Corpus):
         return source
     if isinstance(source, TextPart):
         chosen = format or source.format
-        return corpus_of(source.name, source.text(), chosen, advice=f"{LABELLED}.")
+        advice = f"{LABELLED}."
+        return corpus_of(source.name, source.text(), chosen, advice=advice, tokens=tokens)
     if isinstance(source, (str, os.PathLike)):
-        return read_labelled(named_file(source), format)
+        return read_labelled(named_file(source), format, tokens=tokens)
+    if (documents := as_documents(source)) is not None:
+        return document_corpus(documents, tokens)
     return Corpus.from_sentences(check_source(source))
 
 
@@ -67,9 +75,35 @@ LABELLED = (
 )
 
 
-def read_labelled(path: str, format: str | None = None, *, header: bool = False) -> Corpus:
+def read_labelled(
+    path: str, format: str | None = None, *, header: bool = False, tokens: str | None = None
+) -> Corpus:
     """Read sentences with their labels; as :func:`read_corpus`."""
-    return corpus_of(path, read_bytes(path), format, header=header, advice=f"{LABELLED}.")
+    advice = f"{LABELLED}."
+    return corpus_of(path, read_bytes(path), format, header=header, advice=advice, tokens=tokens)
+
+
+def as_documents(source: Any) -> list[Any] | None:
+    """Return the documents of a list of texts with spans; None: it is another list.
+
+    A document is ``{"text": ..., "spans": [...]}``, in any of the spellings of JSON lines.
+    """
+    if not isinstance(source, (list, tuple)) or not source:
+        return None
+    if not all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in source):
+        return None
+    from .formats.span_lines import Prodigy
+
+    lines = Prodigy()
+    return [lines._document(item, number) for number, item in enumerate(source, 1)]
+
+
+def document_corpus(documents: Sequence[Any], tokens: str | None = None) -> Corpus:
+    """Return the sentences of documents, with the labels of their spans."""
+    from .formats.span_lines import Prodigy
+
+    lines = Prodigy()
+    return corpus_of("the documents", lines.render(documents), "prodigy", tokens=tokens)
 
 
 def named_file(source: str | os.PathLike[str]) -> str:

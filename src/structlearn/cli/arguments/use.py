@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...text.formats import FORMATS, FormatNames, token_formats
+from ...text.formats import FORMATS, FormatNames, span_formats, token_formats
 from .options import add_cluster, add_constraints, add_header, add_threads
 from .values import count
 
@@ -106,6 +106,11 @@ def add_predict(p: ArgumentParser) -> None:
         choices=FormatNames(lambda: FORMATS),
         help="input format (default: from the file name, else from the content); text is one "
         "sentence per line; brackets are for constituency parsers",
+    )
+    p.add_argument(
+        "--to",
+        choices=FormatNames(span_formats),
+        help="taggers: write texts with spans in this format; a file of text is taken line by line",
     )
     add_header(p)
     add_cluster(p)

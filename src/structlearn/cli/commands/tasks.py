@@ -80,7 +80,7 @@ def label_options(model: Any, o: Any) -> dict[str, Any]:
     """Return the options of ``label_file`` that the command line has; refuse the others."""
     names = (
         "format", "nbest", "scores", "append", "confidence", "marginals", "known", "gold_tags",
-        "header", "constraints",
+        "header", "to", "constraints",
     )  # fmt: skip
     options = _options(model, model.label_file, o, *names)
     if "constraints" in options:

@@ -89,6 +89,14 @@ class Annotating:
             self._warn_if_uncalibrated()
         return self._annotated([text], self.n_threads, confidence)[0]
 
+    def places(self, text: str) -> Places:
+        """Return where the tokens of a text are, (begin, end), by sentence."""
+        if self._own_tokeniser is not None:
+            return self._own_tokeniser(text)
+        if self._tokeniser is None:
+            raise ValueError("the pipeline has no tokeniser")
+        return self._tokeniser([text], self.n_threads)[0]
+
     def pipe(
         self, texts: Iterable[str], n_jobs: int | None = None, *, confidence: bool = False
     ) -> Iterator[Doc]:

@@ -47,6 +47,10 @@ class SegmentTagger(LabelTagger):
         Leave out features that fewer segments of the training text have.
     prune : float, default=0.0
         Leave weights of at most this absolute value out of the model.
+    tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
+        How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
+        prediction: those with spans, and sentences that are strings. By default texts with spans
+        into "words", strings at blanks.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
     constraints : list of Constraint, or str, optional

@@ -18,9 +18,18 @@ from ...models.token_labels import OneCall
 from ...text.answers import check_labels
 from ...text.corpus import Corpus, column_names, corpus_of
 from ...text.files import pieces, read_bytes, written_text
+from ...text.formats import is_spans
 from ...text.labelling import has_labels, label_converted, label_pieces, piece_size
 from ...text.layouts import Layout, as_trained, format_advice, has_place, input_format
-from ...text.sources import check_source, named_file, not_empty, read_source, with_labels
+from ...text.sources import (
+    as_documents,
+    check_source,
+    named_file,
+    not_empty,
+    read_source,
+    with_labels,
+)
+from ...text.tokenisers import TokeniserName
 from ..base import FileTask
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -64,6 +73,13 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
     )
     prune: float = parameter(
         default=0.0, check=Number(), help="drop weights of at most this absolute value"
+    )
+    tokens: str | None = parameter(
+        default=None,
+        check=TokeniserName(),
+        help="how texts are cut into tokens: blank, words, characters, english, or a regular "
+        "expression (default: words for texts with spans, else blank)",
+        metavar="NAME|REGEX",
     )
     functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
     constraints: Any = parameter(default=None, stored=False)
@@ -128,7 +144,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
         self._check()
         given = X if y is None else with_labels(X, y)
-        corpus = SplitCorpus(in_parts(given, _read_part, format))
+        corpus = SplitCorpus(in_parts(given, _read_part, format, self.tokens))
         held_out = self._read_dev(dev, corpus, format)
         run = self._plain()._fitting(corpus.weighted(sample_weight), start)
         model, learned = run.run(None if held_out is None else run.held_out(held_out))
@@ -178,7 +194,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         """Read a dev corpus, which must have the columns of the training corpus."""
         if dev is None:
             return None
-        held_out = not_empty(read_source(dev, format), "the dev corpus")
+        held_out = not_empty(read_source(dev, format, self.tokens), "the dev corpus")
         if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
             raise FileError(
                 held_out.path or "the dev corpus",
@@ -195,7 +211,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         """Read sentences that must have their labels."""
         model = self._fitted()
         source = X if y is None else with_labels(X, y)
-        given = not_empty(read_source(check_source(source), format))
+        given = not_empty(read_source(_checked(source), format, model.tokens))
         corpus = self._as_trained(given)
         if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
             raise FileError(
@@ -212,8 +228,11 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             path = named_file(source)
             text = read_bytes(path)
             format = input_format(model, path, text)
-            return self._as_trained(corpus_of(path, text, format, advice=format_advice(model)))
-        return self._as_trained(read_source(source))
+            advice = format_advice(model)
+            return self._as_trained(
+                corpus_of(path, text, format, advice=advice, tokens=model.tokens)
+            )
+        return self._as_trained(read_source(model.cut(source), tokens=model.tokens))
 
     def _as_trained(self, corpus: Corpus) -> Corpus:
         """Return a corpus with the columns of the training files."""
@@ -231,6 +250,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     def _single(self, x: Any) -> list[str] | None:
         model = self._fitted()
+        if model.tokens and type(x) is str:
+            return None
         labels: list[str] | None = None if model.constraints else model.calls.predict(x)
         return labels
 
@@ -286,6 +307,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         known: bool = False,
         append: bool = False,
         header: bool = False,
+        to: str | None = None,
         constraints: Any = None,
         progress: Callable[[int], None] | None = None,
         notice: Callable[[str], None] | None = None,
@@ -322,6 +344,9 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             Write the labels behind all columns, so that those which the file has stay beside them.
         header : bool
             The first line of a column file names its columns.
+        to : {"prodigy", "doccano", "labelstudio", "brat", "docbin"}, optional
+            Write the spans that were found in this format, instead of the one of the file, which
+            holds texts with spans, or text, of which each line is a document.
         constraints : list of Constraint, or str, optional
             Hard constraints on the labels, beside those of the model.
         progress : callable, optional
@@ -332,6 +357,16 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         model, threads = self._fitted(), self.n_threads
         if confidence or marginals or scores:
             self._at(None)  # warns if they cannot be trusted
+        read = pieces(source, piece_size(source, threads))
+        first = next(read, (b"", 0))
+        chosen = input_format(model, source, first[0], format)
+        if is_spans(to or chosen):
+            if nbest > 1 or marginals or scores or append:
+                raise ValueError(
+                    "texts with spans hold the best labels alone, with their confidence: not "
+                    "nbest, scores, marginals, or labels beside others"
+                )
+            confidence = confidence or self.temperature_ is not None
         options = {"confidence": confidence, "marginals": marginals, "known": known}
         options |= {"append": append, "scores": scores}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
@@ -339,15 +374,12 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             added[0] = "predicted"
         added += ["score", *(f"score{n}" for n in range(2, nbest + 1))] if scores else []
         added += [name for name in ("confidence", "marginals") if options[name]]
-        read = pieces(source, piece_size(source, threads))
-        first = next(read, (b"", 0))
-        chosen = input_format(model, source, first[0], format)
         if append and chosen == "conllu":
             raise ValueError(
                 "a file in CoNLL-U has ten columns and no room behind them: append is for other "
                 "formats"
             )
-        written = self._written_format(chosen, first[0], source, added, header)
+        written = self._written_format(chosen, first[0], source, added, header, to)
         lone = self._separator(written, first[0])
         labeller = self._labeller(lone, nbest, constraints, **options)
         whole = itertools.chain([first], read)
@@ -359,14 +391,14 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
         if has_labels(model, chosen, first[0], header):
             tell()
-        if chosen == model.format:
+        if chosen == model.format and to is None:
             heading = self._heading(added) if header else None
             with written_text(output) as file:
                 return label_pieces(
                     model, labeller, source, file, chosen, threads, progress, whole,
                     header=heading, separator=lone,
                 )  # fmt: skip
-        with written_text(output) as file:
+        with written_text(output, folder=getattr(written, "folder", False)) as file:
             return label_converted(
                 model, labeller, written, source, file, added, known, threads, progress, whole,
                 tell, append,
@@ -385,13 +417,16 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
-        header: bool,
+        header: bool, to: str | None = None,
     ) -> Format:  # fmt: skip
         """Return what writes a file of a format; refuse one that cannot hold the labels."""
-        from ...text.formats import FORMATS
+        from ...text.formats import FORMATS, rewritten
 
         model, labels = self._fitted(), self._labels_in_files()
         written, beside = FORMATS[chosen](header), False
+        if to is not None:
+            written = rewritten(None if chosen == "text" else written, to, source)
+        written.tokens = model.tokens
         if chosen == "conllu":
             natively = model.format == chosen
             beside = len(added) > 1 and model.target == 9 if natively else not has_place(model)
@@ -525,8 +560,13 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         return found.text(intervals=intervals, confusions=confusions, against=against)
 
 
-def _read_part(source: Any, format: str | None) -> Corpus:
-    return not_empty(read_source(source, format))
+def _read_part(source: Any, format: str | None, tokens: str | None) -> Corpus:
+    return not_empty(read_source(source, format, tokens))
+
+
+def _checked(source: Any) -> Any:
+    """Refuse what is neither a path nor a list; documents are looked at when they are read."""
+    return source if as_documents(source) is not None else check_source(source)
 
 
 def _lacks_labels(model: Any, corpus: Corpus) -> bool:

@@ -241,6 +241,7 @@ class Fitting:
         """Return what models of both kinds are made of."""
         tagger, corpus = self.tagger, self.corpus
         between = corpus.separator if corpus.format == "columns" else ""
+        cut_by = tagger.tokens or corpus.cut_by
         return {
             "format": corpus.format,
             "n_columns": corpus.n_columns,
@@ -254,6 +255,7 @@ class Fitting:
                 "features": self.n_features,
                 "random_state": tagger.random_state,
                 **({"separator": between} if between else {}),
+                **({"tokeniser": cut_by} if cut_by else {}),
                 **({"illegal": self.n_illegal} if self.n_illegal else {}),
                 **self.more(),
             },

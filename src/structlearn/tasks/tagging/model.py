@@ -17,6 +17,7 @@ from ...models.storage import StoredModel
 from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
 from ...text.layouts import Layout
+from ...text.tokenisers import tokeniser, words_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class LabelModel(Tempered, StoredModel):
         if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
             raise ValueError(f"CoNLL-U of {n_columns} columns")
         _ = self.loss_temperature, self.calibration  # refuse a record that makes no sense
+        if self.tokens is not None:
+            tokeniser(self.tokens)
 
     @property
     def targets(self) -> list[int]:
@@ -112,6 +115,18 @@ class LabelModel(Tempered, StoredModel):
     def unknown(self) -> str:
         """The label of files that means unknown; "" if none does."""
         return ""
+
+    @property
+    def tokens(self) -> str | None:
+        """The tokeniser of texts; None: they are cut at blanks, and texts with spans into words."""
+        return self.training.get("tokeniser")
+
+    def cut(self, source: Any) -> Any:
+        """Return a list of sentences in which those that are strings are cut into tokens."""
+        if not self.tokens or not isinstance(source, (list, tuple)):
+            return source
+        name = self.tokens
+        return [words_of(one, name) if isinstance(one, str) else one for one in source]
 
     @property
     def written_as(self) -> list[str]:

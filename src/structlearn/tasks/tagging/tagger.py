@@ -68,6 +68,10 @@ class Tagger(TokenLabels, LabelTagger):
         A label that is not known: left open in training, left out of all scores.
     names : bool, default=True
         Keep the names of the features in the model, for ``inspect``.
+    tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
+        How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
+        prediction: those with spans, and sentences that are strings. By default texts with spans
+        into "words", strings at blanks.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
     constraints : list of Constraint, or str, optional
@@ -236,7 +240,7 @@ class Tagger(TokenLabels, LabelTagger):
 
     def _single_marginals(self, x: Any, temperature: float, least: float) -> Any:
         model = self._fitted()
-        if model.constraints:
+        if model.constraints or (model.tokens and type(x) is str):
             return None
         return model.calls.probabilities(x, self.classes_, temperature, least)
 

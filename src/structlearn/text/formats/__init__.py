@@ -2,8 +2,16 @@
 
 from .format import Format, Sentences
 from .guessing import check_format, guess_format, sure_format
-from .lines import split_heading
-from .registry import FORMATS, FormatNames, register, token_formats
+from .lines import lines_are, split_heading
+from .registry import (
+    FORMATS,
+    FormatNames,
+    is_spans,
+    register,
+    rewritten,
+    span_formats,
+    token_formats,
+)
 
 __all__ = [
     "FORMATS",
@@ -12,7 +20,11 @@ __all__ = [
     "Sentences",
     "check_format",
     "guess_format",
+    "is_spans",
+    "lines_are",
     "register",
+    "rewritten",
+    "span_formats",
     "split_heading",
     "sure_format",
     "token_formats",

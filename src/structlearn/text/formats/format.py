@@ -53,6 +53,10 @@ class Format:
     named_as = "columns"
     #: Labels are written where the file has such labels already.
     replaces = True
+    #: It holds texts with spans, which a tokeniser cuts.
+    spans = False
+    #: The name of that tokeniser; None: the usual one.
+    tokens: str | None = None
 
     @classmethod
     def sniff(cls, head: bytes) -> bool:
@@ -62,6 +66,8 @@ class Format:
     def __init__(self, header: bool = False) -> None:
         self.header = header
         self._mark = ""  # the byte order mark of a file, which stays
+        #: What was done about odd things in what was read: the line, and what is said of it.
+        self.remarks: list[tuple[int, str]] = []
 
     def prepare(self, first: bytes, labels: Sequence[str], beside: bool = False) -> None:
         """Get ready to write labels into a file.

@@ -42,9 +42,12 @@ def guess_format(path: str | os.PathLike[str], head: bytes, *also: str) -> str:
     if os.path.splitext(name)[1] not in known:
         find_installed()
     kinds = [f for f in reversed(FORMATS.values()) if f.guessed or f.name in also]
-    for format in kinds:
-        if name.endswith(format.extensions):
+    named = [format for format in kinds if name.endswith(format.extensions)]
+    for format in named[:-1]:  # several are told apart by what they hold
+        if format.sniff(head):
             return format.name
+    if named:
+        return named[-1].name
     return next(format.name for format in kinds if format.sniff(head))
 
 

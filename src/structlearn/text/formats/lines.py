@@ -10,6 +10,7 @@ from itertools import islice
 from ...exceptions import LineError
 from ..answers import BLANKS, as_text, cell_fault
 from ..tables import is_heading
+from ..tokenisers import words_of
 from .format import Format, Sentences, first_line
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -60,7 +61,7 @@ class Text(Format):
             self._lines.pop()
         sentences: Sentences = []
         for n, row in enumerate(self._lines, line + 1):
-            words = row.split()
+            words = self._words(row, n)
             for word in words if self._barred else ():
                 if "|" in word:
                     raise LineError(
@@ -72,11 +73,24 @@ class Text(Format):
                 sentences.append([(n, (word,)) for word in words])
         return sentences
 
+    def _words(self, row: str, line: int) -> list[str]:
+        if self.tokens is None:
+            return row.split()
+        words = words_of(row, self.tokens)
+        for word in words:
+            if word.split() != [word]:
+                raise LineError(
+                    line,
+                    f"the token {word!r:.60} has a blank in it, and blanks separate tokens of "
+                    "text: write spans (--to prodigy)",
+                )
+        return words
+
     def write(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> bytes:
         answers = iter(added)
         out = []
         for row in self._lines:
-            words = row.split()
+            words = self._words(row, 0)
             tokens = zip(words, next(answers), strict=True) if words else ()
             out.append(" ".join("|".join((w, *map(as_text, more))) for w, more in tokens) + "\n")
         return self._encoded("".join(out))

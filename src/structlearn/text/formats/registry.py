@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from ...exceptions import FileError
 from .brackets import Brackets
+from .brat import Brat
 from .csv_table import Csv
+from .doc_bin import DocBin
 from .format import Format
 from .json_lines import JsonLines
+from .label_studio import LabelStudio
 from .lines import Columns, Conllu, Text
+from .span_lines import Doccano, Prodigy
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
+    from typing import Any
 
-__all__ = ["FORMATS", "GROUP", "FormatNames", "find_installed", "register", "token_formats"]
+__all__ = [
+    "FORMATS",
+    "GROUP",
+    "FormatNames",
+    "find_installed",
+    "is_spans",
+    "register",
+    "rewritten",
+    "span_formats",
+    "token_formats",
+]
 
 #: A file is tried for each from the last one to the first: whatever is no other format is a column
 #: file, and those that were registered come before ours.
 FORMATS: dict[str, type[Format]] = {
-    format.name: format for format in (Columns, Text, Brackets, Csv, Conllu, JsonLines)
+    format.name: format
+    for format in (
+        *(Columns, Text, Brackets, Csv, Conllu, JsonLines),
+        *(Prodigy, Doccano, LabelStudio, Brat, DocBin),
+    )
 }
 
 
@@ -69,6 +89,44 @@ def token_formats(labelled: bool = False) -> tuple[str, ...]:
     """Return the names of those with sentences in columns; ``labelled``: with labels, too."""
     tokens = (format for format in FORMATS.values() if format.holds == "tokens")
     return tuple(sorted(format.name for format in tokens if format.labelled or not labelled))
+
+
+def span_formats() -> tuple[str, ...]:
+    """Return the names of formats of texts with spans."""
+    return tuple(format.name for format in FORMATS.values() if format.spans)
+
+
+def is_spans(name: str) -> bool:
+    """Tell whether a format holds texts with spans."""
+    return name in FORMATS and FORMATS[name].spans
+
+
+def rewritten(source: Format | None, to: str, path: object) -> Format:
+    """Return what reads texts of one format and writes their spans in another.
+
+    Parameters
+    ----------
+    source : Format or None
+        What reads the file; None: each line is a text.
+    to : str
+        The name of the other one.
+    path : path
+        The file, for messages.
+    """
+    from .rewritten import Rewritten
+    from .span_format import SpanFormat
+
+    names = ", ".join(span_formats())
+    if not is_spans(to):
+        raise ValueError(f"spans are written as one of {names}, not as {to!r}")
+    if source is not None and not isinstance(source, SpanFormat):
+        raise FileError(
+            str(path),
+            f"{source.called} holds tokens, which have no places in a text; spans are found in "
+            f"{names}, and in text (--format text)",
+        )
+    target: Any = FORMATS[to]()
+    return Rewritten(source, target)
 
 
 class FormatNames:
