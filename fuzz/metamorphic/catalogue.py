@@ -17,6 +17,6 @@ for _module in pkgutil.iter_modules(fuzz.metamorphic.__path__):
         try:
             importlib.import_module(f"fuzz.metamorphic.{_module.name}")
         except ModuleNotFoundError as error:
-            if error.name not in ("torch", "seqeval"):
+            if error.name not in ("torch", "seqeval", "starlette"):
                 raise
             MISSING[_module.name] = error.name

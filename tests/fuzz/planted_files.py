@@ -146,6 +146,7 @@ FILES = (
     Bug("features renamed", "structlearn.features.vocabulary:Vocabulary.read",
         lambda right: lambda self, examples, *args, **options: right(
             self, _plain(examples), *args, **options), 5, ("estimator, strings",)),
+    Bug("server", "structlearn.serve.answers:_ranked", after(lambda ranked: ranked[:1])),
     Bug("unused columns in another order", FIT,
         lambda right: lambda self, X, **options: right(
             self, sorted(X, key=lambda x: [token[::-1] for token in x]), **options),

@@ -125,6 +125,10 @@ def test_best_trees_of_texts(served):
 @pytest.mark.parametrize("name", CASES)
 def test_no_inputs_and_empty_ones(name, served):
     assert served.predict(model=name, inputs=[]).json["outputs"] == []
+    asked = {"confidence": name != "pipeline", "kbest": 2}
+    found = served.predict(model=name, inputs=[], **asked).json
+    assert [found.get(key) for key in ("outputs", "kbest")] == [[], []]
+    assert found.get("confidence", []) == []
     expected = json.loads(json.dumps(plain(served.models[name].predict([[]])[0])))
     assert served.predict(model=name, inputs=[[]]).json["outputs"] == [expected]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -43,7 +44,9 @@ def _refusal(error: Exception) -> Refused:
 
 def _body(query: Query, rows: list[dict[str, Any]]) -> bytes:
     """Return the answer to a query, given those to its inputs: lists of what each of them has."""
-    names = rows[0] if rows else ("outputs" if query.kind == "predict" else "docs",)
+    predicts = query.kind == "predict"
+    names = ["outputs" if predicts else "docs"]
+    names += ["confidence"] * (predicts and query.confidence) + ["kbest"] * bool(query.kbest)
     found = {name: [row[name] for row in rows] for name in names}
     held = query.held
     value: dict[str, Any] = {"model": held.name, "version": held.version, **found}
@@ -84,7 +87,11 @@ _HOW: dict[str, Callable[[Query, list[Any]], Iterator[dict[str, Any]]]] = {
 
 
 def _ranked(ranked: Sequence[tuple[float, Any]]) -> list[dict[str, Any]]:
-    return [{"score": float(score), "output": plain(y)} for score, y in ranked]
+    """Return ranked outputs; a guess, such as a tree that no rule made, has no score."""
+    return [
+        {"score": float(score) if math.isfinite(score) else None, "output": plain(y)}
+        for score, y in ranked
+    ]
 
 
 def as_json_list(row: Any) -> list[float]:
