@@ -1,5 +1,6 @@
 """Constraints in estimators, in training and prediction: masks of weights, of scores, rows."""
 
+import copy
 import itertools
 import warnings
 
@@ -9,6 +10,8 @@ import pytest
 from structlearn import CRF, HMM, StructuredPerceptron, StructuredSVM
 from structlearn.constraints import Label, Part, at_most, exactly, forbid, matches, require
 from structlearn.exceptions import CapabilityError, InfeasibleError
+from structlearn.learners.base import Progress, Settings
+from structlearn.learners.lbfgs import LBFGS
 from structlearn.structures import Chain, ConstrainedChain, ConstrainedSemiMarkov, Tree
 
 
@@ -145,6 +148,27 @@ def test_a_crf_whose_sums_are_certified_reaches_its_proven_gap():
     every = [[f"L{a}", f"L{b}"] for a, b in itertools.product(range(29), repeat=2)]
     assert model.predict_proba([X[0][1:3]] * len(every), every).sum() == pytest.approx(1.0)
     assert model.predict_proba([X[0][:3]], [["L0", "L1", "L0"]])[0] == 0.0
+
+
+def test_training_by_certified_sums_goes_on_where_it_was():
+    X, y = parts_in_runs(40)
+    rng = np.random.default_rng(0)
+    X = [x + 0.15 * rng.normal(size=x.shape) for x in X]
+    learner = LBFGS(Settings(C=30.0, margin=0.0, temperature=1.0, tol=3e-4, max_iter=100))
+    states = []
+
+    def run(saved=None, records=()):
+        problem = CRF(constraints="contiguous()").problem(X, y)
+        progress = Progress(False, None, "L-BFGS", 100)
+        progress.saved, progress.records = saved, list(records)
+        progress.keep = lambda state, lasting: states.append(copy.deepcopy(state()))
+        return learner.run(problem, progress=progress)
+
+    whole = run()
+    assert len(whole.history) > 2
+    again = run(states[1], whole.history[:2])
+    np.testing.assert_array_equal(whole.weights, again.weights)
+    assert [r["bound"] for r in again.history] == [r["bound"] for r in whole.history]
 
 
 def test_weak_features_leave_no_proof():
