@@ -26,6 +26,7 @@ from structlearn.io.masks import MaskCoding, read_mask
 
 __all__ = [
     "changed_words",
+    "crfpp_models",
     "crfpp_seeds",
     "crfsuite_seeds",
     "pictures",
@@ -35,6 +36,7 @@ __all__ = [
     "read_mask_file",
     "read_picture",
     "small_containers",
+    "wapiti_models",
     "wapiti_seeds",
     "with_checksum",
     "with_crc",
@@ -226,6 +228,66 @@ def crfpp_seeds(kind: str) -> list[bytes]:
     templates = ["U00:%x[0,0]", "U01:%x[0,0]/%x[0,1]", "B", "B1:%x[0,1]"]
     small = write(["U:%x[0,0]"], ["A"], {"U:a": [1.5]}, xsize=1)
     return [write(templates, ["N", "V", "D"], weights), small]
+
+
+def wapiti_models(seeds: list[bytes]) -> Maker:
+    """Make models of Wapiti's; one in ten is a whole file of changed patterns."""
+    from tests.io.foreign_files import wapiti_model
+
+    def make(rng: random.Random) -> bytes:
+        if rng.random() < 0.9:
+            return mutated(rng, seeds)
+        patterns, labels, weights = _changed(rng, _WAPITI_LINES, (b"u", b"b", b"*"))
+        return wapiti_model(patterns, labels, weights, kind=rng.choice((0, 2, 2)))
+
+    return make
+
+
+def crfpp_models(kind: str, seeds: list[bytes]) -> Maker:
+    """Make models of CRF++'s; one in ten is a whole file of changed templates."""
+    from tests.io import foreign_files
+
+    write = getattr(foreign_files, f"crfpp_{kind}")
+
+    def make(rng: random.Random) -> bytes:
+        if rng.random() < 0.9:
+            return mutated(rng, seeds)
+        templates, labels, weights = _changed(rng, _CRFPP_LINES, (b"U", b"B"))
+        data: bytes = write(templates, labels, weights, xsize=rng.choice((0, 1, 2, 3, 40)))
+        return data
+
+    return make
+
+
+_WAPITI_LINES = [
+    b"*", b"b", b"u", b"u:%X[0,0]", b'b:%m[-1,1,"x?"]', b"u:%x[@-1,0]", b"u:%x[0,0]",
+    b'*:%t[@1,2,"^\\u.*$"]', b'u:a%M[ +3,0,"a?.\\P"]%x[-9,1]',
+]  # fmt: skip
+_CRFPP_LINES = [b"B", b"U", b"U00:%x[0,0]", b"U01:%x[0,0]/%x[0,1]", b"B1:%x[0,1]", b"U:%x[-4,2]"]
+
+
+def _changed(
+    rng: random.Random, lines: list[bytes], kinds: tuple[bytes, ...]
+) -> tuple[list[str], list[str], dict[str, list[float]]]:
+    """Return patterns, labels, and weights of features that the patterns may spell."""
+
+    def text(line: bytes) -> str:
+        return line.decode(errors="ignore").replace("\0", "").replace("\n", " ")
+
+    patterns = [
+        text(mutated(rng, lines, 60) if rng.random() < 0.2 else rng.choice(lines))
+        for _ in range(rng.randrange(1, 5))
+    ]
+    labels = rng.sample(["N", "V", "D", "ß", "a b", "_"], rng.randrange(1, 4))
+    ends = ["", ":a", "00:a", "01:a/x", "1:y", ":false", ":_x-1", ":z_B-4"]
+    weights = {}
+    for _ in range(rng.randrange(6)):
+        kind = rng.choice(kinds).decode()
+        n = {"u": 0, "U": 0, "b": 1, "B": 1, "*": 2}[kind]
+        size = (len(labels), len(labels) ** 2, len(labels) * (len(labels) + 1))[n]
+        row = [rng.choice((0.0, 1.5, -2.0, 1e-30, 1e30)) for _ in range(size)]
+        weights[kind + rng.choice(ends)] = row
+    return patterns, labels, weights
 
 
 def read_foreign(read: Callable[..., Any]) -> Callable[[bytes], None]:

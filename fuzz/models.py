@@ -202,8 +202,9 @@ def file_targets() -> dict[str, Callable[[], Target]]:
         every = [*seeds, *seeds_of(name)]
         return Target(name, lambda rng: mutated(rng, every), read, (FileError, *more))
 
-    def foreign(name: str, seeds: list[bytes], read: Any) -> Target:
-        return mutation(name, seeds, binaries.read_foreign(read), ValueError, CapabilityError)
+    def foreign(name: str, make: Callable[[random.Random], bytes], read: Any) -> Target:
+        refusals = FileError, ValueError, CapabilityError
+        return Target(name, make, binaries.read_foreign(read), refusals)
 
     names_seeds = seeds_of("class_names")
     return {
@@ -225,9 +226,17 @@ def file_targets() -> dict[str, Callable[[], Target]]:
             binaries.read_crfsuite_model,
             (FileError, ValueError),
         ),
-        "wapiti": lambda: foreign("wapiti", binaries.wapiti_seeds(), read_wapiti),
-        "crfpp_text": lambda: foreign("crfpp_text", binaries.crfpp_seeds("text"), read_crfpp),
-        "crfpp_binary": lambda: foreign("crfpp_binary", binaries.crfpp_seeds("binary"), read_crfpp),
+        "wapiti": lambda: foreign(
+            "wapiti", binaries.wapiti_models(binaries.wapiti_seeds()), read_wapiti
+        ),
+        "crfpp_text": lambda: foreign(
+            "crfpp_text", binaries.crfpp_models("text", binaries.crfpp_seeds("text")), read_crfpp
+        ),
+        "crfpp_binary": lambda: foreign(
+            "crfpp_binary",
+            binaries.crfpp_models("binary", binaries.crfpp_seeds("binary")),
+            read_crfpp,
+        ),
         "masks": lambda: Target(
             "masks", binaries.with_crc(binaries.pictures()), binaries.read_mask_file
         ),
