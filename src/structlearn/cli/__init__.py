@@ -289,12 +289,28 @@ def _convert(o: Any) -> int:
     return 0
 
 
+def _convert_texts(o: Any) -> int:
+    from ..text.conversion import convert_file
+    from ..text.tokenisers import TokeniserName
+    from .commands.shared import check_output
+
+    check_output(o.output, [o.input])
+    if o.tokens is not None:
+        TokeniserName()("tokens", o.tokens)
+    n_texts, n_spans = convert_file(
+        o.input, o.output, format=o.format, to=o.to, target=o.target, tokens=o.tokens
+    )
+    note(f"wrote {o.output}: {n_texts:,} texts, {n_spans:,} spans")
+    return 0
+
+
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train": _train,
     "annotate": _annotate,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,
+    "convert": _convert_texts,
     "convert-model": _convert,
     "serve": _serve,
     "demo": _demo,

@@ -58,6 +58,10 @@ def _body(query: Query, rows: list[dict[str, Any]]) -> bytes:
 def _predicted(query: Query, X: list[Any]) -> Iterator[dict[str, Any]]:
     """Yield what is predicted for each input."""
     model = query.held.model
+    if X and type(X[0]) is str:
+        rows = model.predict_spans(X, confidence=query.confidence)
+        yield from ({"outputs": [_span(span) for span in row]} for row in rows)
+        return
     columns: dict[str, Any] = {"outputs": [plain(y) for y in model.predict(X)]} if X else {}
     if query.confidence:
         columns["confidence"] = [as_json_list(row) for row in model.confidence(X)]
@@ -84,6 +88,12 @@ _HOW: dict[str, Callable[[Query, list[Any]], Iterator[dict[str, Any]]]] = {
     "predict": _predicted,
     "annotate": _annotated,
 }
+
+
+def _span(span: Any) -> dict[str, Any]:
+    """Return a span of a text as JSON has it."""
+    found = {"start": span.start, "end": span.end, "label": span.label}
+    return found if span.confidence is None else {**found, "confidence": as_json(span.confidence)}
 
 
 def _ranked(ranked: Sequence[tuple[float, Any]]) -> list[dict[str, Any]]:

@@ -54,7 +54,8 @@ class Query:
     @property
     def question(self) -> tuple[Any, ...]:
         """What it asks; queries with the same question can be answered together."""
-        return self.held, self.kind, self.confidence, self.kbest, self.format
+        texts = bool(self.inputs) and type(self.inputs[0]) is str
+        return self.held, self.kind, self.confidence, self.kbest, self.format, texts
 
     @property
     def size(self) -> int:
@@ -90,6 +91,10 @@ def read_query(kind: str, body: bytes, registry: Registry) -> Query:
     )
     for number, given in enumerate(query.inputs):
         check(f"{one} {number}", given, held)
+    if len({type(given) is str for given in query.inputs}) > 1:
+        raise Refused(422, "the inputs are all texts, or all lists of tokens")
+    if query.kbest and any(type(given) is str for given in query.inputs) and kind == "predict":
+        raise Refused(422, "the best spans alone are found in texts: leave out kbest")
     if query.format != "json" and query.kbest:
         raise Refused(422, "the n best trees are given as JSON alone: leave out format, or kbest")
     if query.confidence and held.task == "pipeline" and kind == "predict":
@@ -154,7 +159,12 @@ def _check_text(where: str, text: Any, held: Held) -> None:
 
 
 def _check_sentence(where: str, sentence: Any, held: Held) -> None:
-    """Refuse what is not a sentence of tokens; estimators check their tokens themselves."""
+    """Refuse what is not a sentence of tokens; estimators check their tokens themselves.
+
+    Taggers take texts, too: their answers are spans.
+    """
+    if isinstance(sentence, str) and held.task in ("tagger", "segments"):
+        return
     if not isinstance(sentence, list):
         raise Refused(422, f"{where} must be a list of tokens")
     most = MOST_WORDS.get(held.task)

@@ -112,9 +112,9 @@ class FileTask(StoredTask, Model, Parameters):
 
         return facts_html(repr(self), task_facts(self) if hasattr(self, "model_") else [])
 
-    def _typed(self, words: list[str]) -> Any:
-        """Return what words on the command line stand for, as ``predict`` takes a sentence."""
-        return words
+    def _typed(self, text: str) -> Any:
+        """Return what a text on the command line stands for, as ``predict`` takes a sentence."""
+        return text.split()
 
     # -- what ``inspect`` shows -----------------------------------------------------------------
 

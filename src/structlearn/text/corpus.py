@@ -23,6 +23,7 @@ __all__ = [
     "column_names",
     "corpus_of",
     "read_corpus",
+    "warn_of_remarks",
 ]
 
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -373,8 +374,7 @@ def corpus_of(
         chosen.fill(core, text)
     except LineError as error:
         raise error.in_file(os.fspath(path), advice) from None
-    if chosen.remarks:
-        _warn(os.fspath(path), chosen.remarks)
+    warn_of_remarks(os.fspath(path), chosen.remarks)
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
     corpus = Corpus(core, chosen.named_as, os.fspath(path))
@@ -387,8 +387,10 @@ def corpus_of(
 _MOST_REMARKS = 5
 
 
-def _warn(path: str, remarks: list[tuple[int, str]]) -> None:
-    """Warn of what was done about odd things in a file."""
+def warn_of_remarks(path: str, remarks: list[tuple[int, str]]) -> None:
+    """Warn of what was done about odd things in a file; of nothing if there are none."""
+    if not remarks:
+        return
     import warnings
 
     rows = [f"line {line}: {what}" if line else what for line, what in remarks[:_MOST_REMARKS]]

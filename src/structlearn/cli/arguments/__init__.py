@@ -32,6 +32,13 @@ _COMMANDS = {
     ),
     "evaluate": ("use.evaluate", "compare predicted labels or trees with gold ones", None),
     "inspect": ("use.inspect", "show what a model has learned", None),
+    "convert": (
+        "use.convert_texts",
+        "write labelled texts in the format of another tool",
+        "Read labelled texts of Prodigy, doccano, Label Studio, brat (a folder), or spaCy (DocBin), "
+        "or sentences of tokens, and write them in another of these formats, or as columns: text and "
+        "spans are the same.",
+    ),
     "convert-model": (
         "use.convert",
         "read a model of CRFsuite, Wapiti or CRF++, or write one for CRFsuite",

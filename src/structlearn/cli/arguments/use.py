@@ -10,7 +10,14 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-__all__ = ["add_annotate", "add_evaluate", "add_inspect", "add_predict"]
+__all__ = [
+    "add_annotate",
+    "add_convert",
+    "add_convert_texts",
+    "add_evaluate",
+    "add_inspect",
+    "add_predict",
+]
 
 
 def add_annotate(p: ArgumentParser) -> None:
@@ -115,6 +122,34 @@ def add_predict(p: ArgumentParser) -> None:
     add_header(p)
     add_cluster(p)
     add_threads(p)
+
+
+def add_convert_texts(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn convert``."""
+    p.add_argument("input", metavar="IN", help="labelled file, or the folder of brat's files")
+    p.add_argument("output", metavar="OUT", help="new file, or folder of brat's files")
+    p.add_argument(
+        "--format",
+        choices=FormatNames(token_formats),
+        help="format of IN (default: from its name, else from its content)",
+    )
+    p.add_argument(
+        "--to",
+        choices=FormatNames(lambda: ("columns", *span_formats())),
+        help="format of OUT (default: from its name: .jsonl prodigy, .json labelstudio, .spacy "
+        "docbin, .txt or .tsv columns, a folder brat)",
+    )
+    p.add_argument(
+        "--target",
+        metavar="COLUMN",
+        help="where IN holds tokens: the column of the labels (default: the last)",
+    )
+    p.add_argument(
+        "--tokens",
+        metavar="NAME|REGEX",
+        help="where OUT holds tokens: how texts are cut, blank, words, characters, english, or a "
+        "regular expression (default: words)",
+    )
 
 
 def add_convert(p: ArgumentParser) -> None:

@@ -130,6 +130,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "a page on what decided",
         ),
     ),
+    "structlearn convert": (
+        ("structlearn convert export.jsonl brat/", "a folder that brat can open"),
+        ("structlearn convert project.json train.txt --tokens words", "columns, a token a line"),
+    ),
     "structlearn convert-model": (
         (
             "structlearn convert-model wapiti.model tags.model",

@@ -156,7 +156,7 @@ def inspect(model: Any, o: Any) -> int:
 
     given = o.input
     if o.sentence is not None:
-        given = [model._typed(o.sentence.split())]
+        given = [model._typed(o.sentence)]
     page = o.html is not None
     with Meter("looking inside"):
         shown = inspect_task(model, o.top, given, o.label, o.most, page)

@@ -324,9 +324,9 @@ class DependencyParser(TreeParser):
 
         return comparison(self._fitted(), inputs)
 
-    def _typed(self, words: list[str]) -> list[Any]:
+    def _typed(self, text: str) -> list[Any]:
         """Return words with the tags that stand behind them: The|DET|DT|Definite=Def."""
-        return [_cells(i, token) for i, token in enumerate(words, 1)]
+        return [_cells(i, token) for i, token in enumerate(text.split(), 1)]
 
     def _own_facts(self) -> list[tuple[str, str]]:
         from .inspection import parser_facts

@@ -342,7 +342,7 @@ class ImageSegmenter(LearnerParameters, FileTask):
             for i, y in enumerate(outputs)
         ]
 
-    def _typed(self, words: list[str]) -> NoReturn:
+    def _typed(self, text: str) -> NoReturn:
         raise ValueError("--sentence does not work with an image segmenter: name images with INPUT")
 
     def _own_facts(self) -> list[tuple[str, str]]:

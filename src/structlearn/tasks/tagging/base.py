@@ -29,7 +29,7 @@ from ...text.sources import (
     read_source,
     with_labels,
 )
-from ...text.tokenisers import TokeniserName
+from ...text.tokenisers import TokeniserName, words_of
 from ..base import FileTask
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from ...text.formats import Format
+    from ...text.spans import Span
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
@@ -248,6 +249,51 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     # -- labelling ------------------------------------------------------------------------------
 
+    def predict_spans(
+        self, X: Any, *, confidence: bool | None = None, constraints: Any = None
+    ) -> list[list[Span]]:
+        """Return the spans of each text: start and end in characters, label, confidence.
+
+        Parameters
+        ----------
+        X : path, list of str, or list of dict
+            Texts, or documents such as ``{"text": "..."}``; a file of any format with spans.
+        confidence : bool, optional
+            With the least probability of its tokens (of the segment, where segments were learned).
+            By default where the model's probabilities mean something: with a log loss, or
+            calibrated.
+        constraints : list of Constraint, or str, optional
+            Hard constraints on the labels, beside those of the model.
+
+        Examples
+        --------
+        >>> from structlearn.tasks import Tagger
+        >>> texts = [{"text": "Ann sleeps.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}]
+        >>> tagger = Tagger("ner").fit(texts)
+        >>> [span[:3] for span in tagger.predict_spans(["So Ann sleeps."])[0]]
+        [(3, 6, 'PER')]
+        """
+        from ...text.conversion import read_documents
+        from ...text.spans import Document
+        from .spans import document_spans
+
+        self._fitted()
+        if isinstance(X, (str, os.PathLike)):
+            documents = read_documents(named_file(X))
+        elif isinstance(X, (list, tuple)) and all(isinstance(one, str) for one in X):
+            documents = [Document(one) for one in X]
+        elif (given := as_documents(X)) is not None:
+            documents = given
+        else:
+            raise ValueError(
+                "texts are a file's name, a list of strings, or of documents, "
+                f'[{{"text": "..."}}], got {X!r:.60}'
+            )
+        if confidence:
+            self._at(None)  # warns if it cannot be trusted
+        sure = self.temperature_ is not None if confidence is None else confidence
+        return document_spans(self, documents, confidence=sure, constraints=constraints)
+
     def _single(self, x: Any) -> list[str] | None:
         model = self._fitted()
         if model.tokens and type(x) is str:
@@ -420,12 +466,12 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         header: bool, to: str | None = None,
     ) -> Format:  # fmt: skip
         """Return what writes a file of a format; refuse one that cannot hold the labels."""
-        from ...text.formats import FORMATS, rewritten
+        from ...text.formats import FORMATS, rewriting
 
         model, labels = self._fitted(), self._labels_in_files()
         written, beside = FORMATS[chosen](header), False
         if to is not None:
-            written = rewritten(None if chosen == "text" else written, to, source)
+            written = rewriting(None if chosen == "text" else written, to, source)
         written.tokens = model.tokens
         if chosen == "conllu":
             natively = model.format == chosen
@@ -462,9 +508,12 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         start, end = (array("d", bytes(model.arrays[name])) for name in ("start", "end"))
         return label_pairs(model.labels, start, model.pair_scores(), end)
 
-    def _typed(self, words: list[str]) -> list[Any]:
+    def _typed(self, text: str) -> list[Any]:
         """Return words with the columns that stand behind them: The|DT."""
-        return [tuple(token.split("|")) for token in words]
+        name = self._fitted().tokens
+        if name:
+            return [(word,) for word in words_of(text, name)]
+        return [tuple(token.split("|")) for token in text.split()]
 
     def _own_facts(self) -> list[tuple[str, str]]:
         from .inspection import label_facts
@@ -570,4 +619,6 @@ def _checked(source: Any) -> Any:
 
 
 def _lacks_labels(model: Any, corpus: Corpus) -> bool:
+    if corpus.cut_by and model.format == "columns":
+        return False  # the labels of spans go where the model has its own
     return Layout(model, corpus.format, corpus.n_columns).target is None

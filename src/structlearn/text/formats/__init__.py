@@ -8,7 +8,7 @@ from .registry import (
     FormatNames,
     is_spans,
     register,
-    rewritten,
+    rewriting,
     span_formats,
     token_formats,
 )
@@ -23,7 +23,7 @@ __all__ = [
     "is_spans",
     "lines_are",
     "register",
-    "rewritten",
+    "rewriting",
     "span_formats",
     "split_heading",
     "sure_format",

@@ -25,7 +25,7 @@ __all__ = [
     "find_installed",
     "is_spans",
     "register",
-    "rewritten",
+    "rewriting",
     "span_formats",
     "token_formats",
 ]
@@ -101,7 +101,7 @@ def is_spans(name: str) -> bool:
     return name in FORMATS and FORMATS[name].spans
 
 
-def rewritten(source: Format | None, to: str, path: object) -> Format:
+def rewriting(source: Format | None, to: str, path: object) -> Format:
     """Return what reads texts of one format and writes their spans in another.
 
     Parameters

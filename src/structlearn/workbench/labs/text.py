@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import Any
 
+from ...text.tokenisers import words_of
 from ..formulas import number
 from ..models import Models
 from ..requests import Refused, Request
@@ -22,11 +22,12 @@ def answer(request: Request, models: Models) -> dict[str, Any]:
     names = models.names()
     name = request.text("model", 100) or names[0]
     text = request.text("text", 2000)
-    words = re.findall(r"\w+(?:[’'-]\w+)*|[^\w\s]", text)
+    model = models.get(name)
+    tokens = getattr(getattr(model, "model_", None), "tokens", None)
+    words = words_of(text, tokens or r"\w+(?:[’'-]\w+)*|[^\w\s]")
     if not words:
         raise Refused("write a sentence")
     forbidden, gold = _parts(request, "forbidden", 20), _parts(request, "gold", 500)
-    model = models.get(name)
     kind = type(model).__name__
     found: dict[str, Any] = {"model": name, "models": names, "kind": kind}
     with warnings.catch_warnings():
