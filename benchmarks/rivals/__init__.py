@@ -21,6 +21,7 @@ _PACKAGES = {
     "gco_grid": "gco-wrapper",
     "numpy_beliefs": "numpy",
     "pgmpy_beliefs": "pgmpy",
+    "udpipe_text": "ufal.udpipe",
 }
 
 

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
+import structlearn
 from structlearn.datasets import make_treebank
 from structlearn.io import read_crfsuite
 from structlearn.tasks import SegmentTagger, Tagger
 
 from .. import rivals
+from ..data import data_folder
 from ..registry import Context, Result, Row, benchmark
+from .running_text import ENGLISH
 
 __all__ = ["one_call"]
 
@@ -28,6 +31,16 @@ ADDRESSES = (
     "4059 Mt Lee Hollywood, CA 90068",
     "2 Lincoln Memorial Springfield, IL 62701",
 )
+#: Two short sentences each, annotated by the English pipeline.
+TEXTS = (
+    "Fish sleep. They don't dream.",
+    "The cat sat on the mat. Dogs bark.",
+    "I like it. She went home early.",
+    "We met Bob in Paris. It rained.",
+)
+PIPELINE, UDPIPE = "English pipeline, two short sentences", "UDPipe, two short sentences"
+#: How much rarer such a call is made than others.
+RARER = 10
 Call = Callable[[Any], Any]
 
 
@@ -47,7 +60,10 @@ def in_turn(calls: dict[str, Call], inputs: dict[str, list[Any]], n: int) -> dic
     try:
         for i in range(n):
             for name, call in calls.items():
-                x = inputs[name][i % len(inputs[name])]
+                step = RARER if name in (PIPELINE, UDPIPE) else 1
+                if i % step:
+                    continue
+                x = inputs[name][i // step % len(inputs[name])]
                 start = time.perf_counter()
                 call(x)
                 times[name].append(time.perf_counter() - start)
@@ -108,14 +124,29 @@ def taggers(quick: bool) -> tuple[dict[str, Call], dict[str, list[Any]]]:
     return calls, dict(zip(calls, inputs, strict=True))
 
 
+def pipelines(result: Result) -> dict[str, Call]:
+    """Return what annotates a text, from characters to CoNLL-U."""
+    nlp = structlearn.load(ENGLISH)
+    calls: dict[str, Call] = {PIPELINE: lambda text: nlp(text).to_conllu()}
+    theirs, source = rivals.load("udpipe_text", result.skipped), data_folder()
+    if theirs and source is None:
+        result.skipped.append("ufal.udpipe (no treebank to train it on in STRUCTLEARN_DATA)")
+    elif theirs:
+        calls[UDPIPE] = theirs.annotator(theirs.model_file(source / "ud_en_ewt"))
+    return calls
+
+
 @benchmark
 def one_call(context: Context) -> Result:
-    """One input in one call: addresses by usaddress' model, sentences of twelve words."""
+    """One input in one call: addresses by usaddress' model, sentences of twelve words, a text."""
     result = Result()
     n = 500 if context.quick else 20_000
-    seconds = 0.5 if context.quick else 15.0
+    seconds = 0.5 if context.quick else 10.0
     calls, inputs = taggers(context.quick)
-    targets = {"Tagger, pos, 12 words": 15.0}
+    targets = {"Tagger, pos, 12 words": 15.0, PIPELINE: 1200.0}
+    texts = pipelines(result)
+    calls |= texts
+    inputs |= dict.fromkeys(texts, TEXTS)
     theirs = rivals.load("addresses", result.skipped)
     if theirs:
         model = read_crfsuite(theirs.MODEL)
@@ -142,8 +173,11 @@ def one_call(context: Context) -> Result:
         for what, wanted in (("labels", 53 / 25), ("marginals", 2.0)):
             ours, other = times[f"address, {what}"], times[f"rival, {what}"]
             result.rows += _compared(f"address, {what}", ours, other, wanted)
+    if UDPIPE in times:
+        result.rows += _compared("two short sentences", times[PIPELINE], times[UDPIPE], 1.0)
     load = {}
-    for name in [k for k in calls if k != "address, marginals" and k != "rival, marginals"]:
+    unloaded = ("address, marginals", "rival, marginals", UDPIPE)
+    for name in [k for k in calls if k not in unloaded]:
         for threads in (1, 4):
             found = arrivals(
                 calls[name], inputs[name], quantile(times[name], 0.5), threads, seconds
@@ -164,9 +198,10 @@ def _summary(times: list[float]) -> dict[str, float]:
 
 def _compared(case: str, ours: list[float], theirs: list[float], at_least: float) -> list[Row]:
     rows = []
+    rival = "python-crfsuite" if "address" in case else "ufal.udpipe"
     for share, name in ((0.5, "median"), (0.99, "p99")):
         mine, other = (quantile(times, share) * 1e6 for times in (ours, theirs))
-        rows.append(Row(f"{case}: {name}", "python-crfsuite", "us", mine, other, other / mine))
+        rows.append(Row(f"{case}: {name}", rival, "us", mine, other, other / mine))
     ratio = rows[0].ratio or 0.0
     rows[0].target, rows[0].met = f">= {at_least:.3g}", ratio >= at_least
     return rows

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from .. import rivals
 from ..data import data_folder
 from ..registry import Context, Result, Row, benchmark
 from ..timing import interleave
 
-__all__ = ["running_text"]
+__all__ = ["ENGLISH", "running_text"]
 
-_ENGLISH = Path("models/english/src/structlearn_english/english.model")
+ENGLISH = Path("models/english/src/structlearn_english/english.model")
 
 
 @benchmark
@@ -26,15 +27,13 @@ def running_text(context: Context) -> Result:
     if source is None or not (source / "ud_en_ewt").is_dir():
         result.skipped.append("ud_en_ewt (not in STRUCTLEARN_DATA nor in ../shared/data)")
         return result
-    try:
-        from ..rivals import udpipe_text
-    except ImportError:
-        result.skipped.append("ufal.udpipe")
+    udpipe_text = rivals.load("udpipe_text", result.skipped)
+    if udpipe_text is None:
         return result
     treebank = source / "ud_en_ewt"
     model = udpipe_text.model_file(treebank)
     theirs = udpipe_text.annotator(model)
-    nlp = structlearn.load(_ENGLISH)
+    nlp = structlearn.load(ENGLISH)
     corpus = read_treebank(treebank / "test.conllu.gz")
     if context.quick:
         corpus = corpus.subset(range(200))
