@@ -91,8 +91,9 @@ def _with_boundaries(
     if boundaries is None:
         raise ValueError(
             "the model has weights for the first and the last label, which CRFsuite does not have: "
-            'train it with boundaries=False, or give boundaries=("BOS", "EOS"), the names of '
-            "attributes that the first and the last token of each sequence will have"
+            'give boundaries=("BOS", "EOS") (--boundaries BOS EOS), the names of attributes that '
+            "the first and the last token of each sequence will have, or train with "
+            "boundaries=False"
         )
     if len(set(boundaries)) != 2 or set(boundaries) & set(names):
         raise ValueError(f"boundaries={boundaries!r}: these must be two names that no feature has")
