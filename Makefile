@@ -14,7 +14,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-core test-neighbours test-neighbours-corpus test-serve test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model test test-core test-neighbours test-neighbours-corpus test-serve test-ray test-spacy test-native test-threads test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
@@ -197,6 +197,15 @@ test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
 	@echo "==> running the tests of structlearn.torch"
 	@$(BIN)/python -m pytest -n auto tests/torch \
 		"tests/docs/test_pages_run.py::test_python_blocks_print_what_the_page_says[howto/torch]"
+
+$(VENV)/spacy-tools: $(VENV)/test-tools
+	@echo "==> installing spaCy"
+	@$(PIP) install --no-build-isolation "$(FULL)[spacy]"
+	@touch $@
+
+test-spacy: $(VENV)/spacy-tools  ## documents of ours in spaCy, and our models as its components
+	@echo "==> running the tests with spaCy"
+	@$(BIN)/python -m pytest tests/spacy
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"

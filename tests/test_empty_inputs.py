@@ -143,7 +143,7 @@ def models():
 def plain(found):
     """Return an answer as data that can be compared."""
     if isinstance(found, DocSentence):
-        return [(t.text, t.confidence, [plain(w) for w in t.words]) for t in found.tokens]
+        return [(s.text, s.confidence, [plain(t) for t in s.tokens]) for s in found.surfaces]
     if isinstance(found, Tree):
         return str(found) if found.words else []
     if isinstance(found, dict):
@@ -153,7 +153,14 @@ def plain(found):
     if isinstance(found, (list, tuple)):
         return [plain(one) for one in found]
     if hasattr(found, "lemma"):
-        return [found.form, found.lemma, found.upos, found.head, found.relation, found.confidence]
+        return [
+            found.text,
+            found.lemma,
+            found.upos,
+            found.head_id,
+            found.relation,
+            found.confidence,
+        ]
     return found
 
 
@@ -223,7 +230,7 @@ def test_texts_of_pipelines(models):
     texts = ["", "They don't!", " \n\n ", "Fish", "\ufeff", "\r\n"]
     docs = list(nlp.pipe(texts))
     assert [doc.text for doc in docs] == texts
-    assert [len(doc) for doc in docs] == [0, 1, 0, 1, 0, 0]
+    assert [len(doc.sentences) for doc in docs] == [0, 1, 0, 1, 0, 0]
     assert all(doc.to_conllu() == str(doc) == "" and doc.rebuilt == doc.text for doc in docs[::2])
 
 
@@ -236,10 +243,10 @@ def test_documents_with_empty_sentences(models):
     assert full.to_conllu() == bare.to_conllu()
     assert full.to_html() == bare.to_html()
     assert str(full) == str(bare)
-    assert [s.text for s in full] == ["", "They don't !", "", "Fish", ""]
-    assert [s.to_dict()["tokens"] for s in full][::2] == [[], [], []]
-    assert [s.entities for s in full] == [[]] * 5
-    assert full[0].tree == []
+    assert [s.text for s in full.sentences] == ["", "They don't !", "", "Fish", ""]
+    assert [s.to_dict()["tokens"] for s in full.sentences][::2] == [[], [], []]
+    assert [s.entities for s in full.sentences] == [[]] * 5
+    assert full.sentences[0].tree == []
 
 
 @pytest.mark.parametrize("text", ["", " ", "Fish swim."])

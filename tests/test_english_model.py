@@ -25,12 +25,12 @@ def test_it_is_found_by_its_name_and_annotates(monkeypatch):
     assert nlp.stages == ("tokeniser", "splitter", "tags", "lemmas", "parser")
     doc = nlp(TEXT)
     assert doc.rebuilt == TEXT
-    assert check_conllu(doc.to_conllu()) == len(doc) == 3
+    assert check_conllu(doc.to_conllu()) == len(doc.sentences) == 3
     first = doc.sentences[0]
-    assert [w.form for w in first.words] == ["Dr.", "Smith", "did", "n't", "reply", "."]
-    assert [w.lemma for w in first.words] == ["Dr.", "Smith", "do", "not", "reply", "."]
-    assert first.words[4].relation == "root"
-    forms = {token.text for token in doc.tokens}
+    assert [w.text for w in first] == ["Dr.", "Smith", "did", "n't", "reply", "."]
+    assert [w.lemma for w in first] == ["Dr.", "Smith", "do", "not", "reply", "."]
+    assert first[4].relation == "root"
+    forms = {surface.text for surface in doc.surfaces}
     assert {"us@example.com", "http://example.com/a?b=c"} <= forms
 
 

@@ -50,6 +50,7 @@ ALSO = {
     "constraints.alphabet": {"metrics.boundaries", "metrics.schemes"},  # what a chunk is
     "constraints.automaton": {"drawing.automata", "drawing.picture"},
     "constraints.constrained": {"drawing.automata", "drawing.picture"},
+    "tasks.pipeline.doc": {"spacy.conversion"},  # imported when asked for
     "text.dependency_tree": {"drawing.arcs"},
     "text.spans": {"metrics.boundaries"},  # what a chunk is
     "text.tokenisers": {"loading"},  # the tokeniser of a package; imported when asked for
@@ -195,6 +196,7 @@ def test_nothing_below_the_command_line_knows_it():
             "__main__",
             "loading",
             "serve",
+            "spacy",
             "tasks",
             "workbench",
             "",

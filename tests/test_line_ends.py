@@ -55,7 +55,7 @@ def wrapped(corpus, width):
 
 def told(doc):
     """Return what was found in a text, but for where."""
-    return [[(t.text, t.confidence, len(t.words)) for t in sentence.tokens] for sentence in doc]
+    return [[(s.text, s.confidence, len(s.tokens)) for s in one.surfaces] for one in doc.sentences]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_texts(nlp, ending, width):
     one, found = (nlp(x, confidence=True) for x in (text, other))
     assert told(found) == told(one)
     assert found.rebuilt == other
-    for token in found.tokens:
+    for token in found.surfaces:
         assert other[token.begin : token.end] == token.text
     assert found.to_conllu().count("# newpar") == one.to_conllu().count("# newpar") > 5
     texts = [re.findall("# text = .*", doc.to_conllu()) for doc in (one, found)]
@@ -84,15 +84,15 @@ def test_texts(nlp, ending, width):
 
 def test_one_sentence_over_two_lines(nlp):
     for ending in SPELLINGS.values():
-        assert len(nlp(f"The cat sees{ending}a dog.")) == 1
-        assert len(nlp(f"The cat sees{ending}{ending}a dog.")) == 2
-        assert len(nlp(f"The cat sees{ending} \t {ending}a dog.")) == 2
-    assert len(nlp("The cat sees\u2029a dog.")) == 2
+        assert len(nlp(f"The cat sees{ending}a dog.").sentences) == 1
+        assert len(nlp(f"The cat sees{ending}{ending}a dog.").sentences) == 2
+        assert len(nlp(f"The cat sees{ending} \t {ending}a dog.").sentences) == 2
+    assert len(nlp("The cat sees\u2029a dog.").sentences) == 2
 
 
 def test_pages_end_within_sentences(nlp):
     assert told(nlp("The cat sees\n\x0ca dog.")) == told(nlp("The cat sees\n a dog."))
-    assert len(nlp("The cat sees\x0ca dog.")) == 1
+    assert len(nlp("The cat sees\x0ca dog.").sentences) == 1
 
 
 def test_a_byte_order_mark_is_no_token(nlp):
@@ -141,7 +141,7 @@ def test_files_of_text(nlp, tmp_path, monkeypatch, ending):
     """However small the pieces: a paragraph that is longer is cut where a sentence begins."""
     text = wrapped(treebank(60, random_state=5, paragraph=20), 30)
     monkeypatch.setattr(tokeniser, "_MOST", 300)
-    wanted = [[t.text for t in sentence.tokens] for sentence in nlp(text)]
+    wanted = [[s.text for s in sentence.surfaces] for sentence in nlp(text).sentences]
     monkeypatch.setattr(files.text_pieces, "__defaults__", (101, None))
     path, other = tmp_path / "x.txt", spelled(text, ending)
     for mark in ("", "\ufeff"):

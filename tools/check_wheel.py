@@ -49,7 +49,7 @@ LABEL = f"""
 import structlearn
 nlp = structlearn.load({str(ENGLISH)!r})
 doc = nlp("Fish sleep. They don't dream.", confidence=True)
-assert [len(sentence.words) for sentence in doc.sentences] == [3, 5], doc
+assert [len(sentence) for sentence in doc.sentences] == [3, 5], doc
 assert doc.to_conllu(confidence=True).count("\\n") > 10 and doc.to_dict()["sentences"]
 """
 

@@ -40,18 +40,18 @@ def confidence_in_documents(variant: Variant, rng: Rng) -> None:
     for name in ("upos", "xpos", "feats"):
         tagger = Tagger.from_model(models[name])
         rows = tagger.predict_marginals(corpus)
-        for word, p in zip(doc.words, (p for row in rows for p in row), strict=True):
+        for word, p in zip(doc, (p for row in rows for p in row), strict=True):
             share = min(1.0, p[getattr(word, name)])
             wanted = _confidence(tagger.calibration_, share)
             demand_same(name, wanted, word.confidence[name], ROUNDING)
     parser = DependencyParser.from_model(models["parser"])
     trees = parser.predict_marginals(corpus, gold_tags=True, least=1e-6)
     calibration = head_calibration(parser.model_)
-    for word, p in zip(doc.words, (p for row in trees for p in row), strict=True):
-        share = min(1.0, sum((q for (head, _), q in p.items() if head == word.head), 0.0))
+    for word, p in zip(doc, (p for row in trees for p in row), strict=True):
+        share = min(1.0, sum((q for (head, _), q in p.items() if head == word.head_id), 0.0))
         wanted = _confidence(calibration, share)
         demand_same("head", wanted, word.confidence["head"], ROUNDING)
-    _demand_written(doc, [word.confidence for word in doc.words])
+    _demand_written(doc, [word.confidence for word in doc])
 
 
 def _confidence(calibration: Any, p: float) -> float:
@@ -66,14 +66,10 @@ def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
         for name, p in row.items():
             shown = entries.get(f"{name.capitalize()}Confidence")
             demand_same(f"written {name}", f"{p:.4f}", shown)
-    words = [
-        word
-        for sentence in json.loads(doc.to_json())["sentences"]
-        for token in sentence["tokens"]
-        for word in token["words"]
-    ]
+    tokens = [t for sentence in json.loads(doc.to_json())["sentences"] for t in sentence["tokens"]]
+    written = [{k: p for k, p in t["confidence"].items() if k != "token"} for t in tokens]
     printed = [{name: round(p, 4) for name, p in row.items()} for row in confidence]
-    demand_same("JSON", printed, [word["confidence"] for word in words], ROUNDING)
+    demand_same("JSON", printed, written, ROUNDING)
 
 
 # -- the workbench ------------------------------------------------------------------------------
@@ -135,13 +131,13 @@ def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
         return
     doc = model(" ".join(words), confidence=True)
     corpus = corpus_of("doc.conllu", doc.to_conllu().encode(), "conllu").subset([0])
-    found = doc.sentences[0].words
+    found = doc.sentences[0]
     tags = Tagger.from_model(model.model_.parts["upos"]).predict_marginals(corpus)[0]
-    table = [(word.form, row.items()) for word, row in zip(found, tags, strict=True)]
+    table = [(word.text, row.items()) for word, row in zip(found, tags, strict=True)]
     _demand_table(table, shown[: len(found)])
     parser = DependencyParser.from_model(model.model_.parts["parser"])
     rows = parser.predict_marginals(corpus, gold_tags=True, least=5e-4)[0]
-    wanted = [row.get((w.head, w.relation), 0.0) for row, w in zip(rows, found, strict=True)]
+    wanted = [row.get((w.head_id, w.relation), 0.0) for row, w in zip(rows, found, strict=True)]
     arcs = page["steps"][0]["shown"]["arc_probabilities"]
     demand_same("arcs", wanted, arcs, ROUNDING)
 

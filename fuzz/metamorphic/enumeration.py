@@ -90,8 +90,10 @@ def all_trees_of_a_pipeline(subject: Subject, rng: Rng) -> None:
     if (every := listing(model, [words])) is None:
         return
     calibration = head_calibration(model.model_.parts["parser"])
-    for m, word in enumerate(model.annotate([words], confidence=True).words):
-        with_head = [p for p, y in zip(every.p, every.outputs, strict=True) if y[m][0] == word.head]
+    for m, word in enumerate(model.annotate([words], confidence=True)):
+        with_head = [
+            p for p, y in zip(every.p, every.outputs, strict=True) if y[m][0] == word.head_id
+        ]
         share = min(1.0, float(sum(with_head)))
         wanted = share if calibration is None else calibration.confidence(share)
         demand_same("head", wanted, word.confidence["head"], 1e-6)  # smaller shares are left out

@@ -40,8 +40,8 @@ def _text(subject: Subject, rng: Rng) -> str:
 def _said(doc: Any) -> Any:
     """Return the sentences of a document: words with all that was found for them."""
     return [
-        [[t.text for t in s.tokens],
-         [[w.form, w.lemma, w.upos, w.xpos, w.feats, w.head, w.relation] for w in s.words]]
+        [[t.text for t in s.surfaces],
+         [[w.text, w.lemma, w.upos, w.xpos, w.feats, w.head_id, w.relation] for w in s]]
         for s in doc.sentences
     ]  # fmt: skip
 

@@ -336,10 +336,10 @@ def _show_text(out: Console, path: str | None) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for title in ("", "word", "lemma", "tag", "relation", "head"):
             table.add_column(title, justify="left" if title else "right")
-        words = ["ROOT", *(word.form for word in sentence.words)]
-        for word in sentence.words:
-            cells = (str(word.id), word.form, word.lemma, word.upos)
-            arc = (f"←{word.relation}—", words[word.head or 0])
+        words = ["ROOT", *(token.text for token in sentence)]
+        for token in sentence:
+            cells = (str(token.id), token.text, token.lemma, token.upos)
+            arc = (f"←{token.relation}—", words[token.head_id or 0])
             table.add_row(*(Text(visible(cell)) for cell in (*cells, *arc)))
         out.print(table)
     out.print("\nThe same for your text: structlearn annotate english FILE (- for what you type)")

@@ -29,7 +29,7 @@ def _confident(right):
     def add(pipeline, docs, threads):
         right(pipeline, docs, threads)
         for doc in docs:
-            for word in doc.words:
+            for word in doc:
                 word.confidence = {k: p**2 for k, p in word.confidence.items()}
 
     return add

@@ -44,14 +44,14 @@ def test_one_tagger_on_every_surface(pipeline, alone):
     for sentence in treebank(8, random_state=5):
         text = " ".join(row[1] for row in sentence)
         doc = pipeline(text, confidence=True)
-        corpus = tagged_corpus([doc.words])
+        corpus = tagged_corpus([doc.tokens])
         (own,) = alone.predict_marginals(corpus)
         (inside,) = pipeline.stage("upos").predict_marginals(corpus)
         reading, _ = sentence_of(pipeline, text, 0, [], 60)
         (row,) = json.loads(doc.to_json())["sentences"]
-        printed = [word for token in row["tokens"] for word in token["words"]]
+        printed = row["tokens"]
         calibration = alone.calibration_
-        for t, word in enumerate(doc.words):
+        for t, word in enumerate(doc):
             assert own[t] == pytest.approx(inside[t], abs=1e-12)
             for tag, p in reading.probabilities[t][1]:
                 assert p == pytest.approx(own[t][tag], abs=1e-12)
@@ -69,9 +69,9 @@ def test_readings_of_tags_alone():
     text = " ".join(row[1] for row in treebank(1, random_state=5)[0])
     reading, _ = sentence_of(nlp, text, 0, [], 60)
     tagger, doc = nlp.stage("upos"), nlp(text)
-    (marginals,) = tagger.predict_marginals(tagged_corpus([doc.words]))
+    (marginals,) = tagger.predict_marginals(tagged_corpus([doc.tokens]))
     drawn = reading.drawn(reading.ranked[0][1])
-    assert drawn["tags"] == [word.upos for word in doc.words]
-    wanted = [p[word.upos] for p, word in zip(marginals, doc.words, strict=True)]
+    assert drawn["tags"] == [word.upos for word in doc]
+    wanted = [p[word.upos] for p, word in zip(marginals, doc, strict=True)]
     assert drawn["tag_probabilities"] == pytest.approx(wanted, abs=1e-12)
     assert (reading.note == "") is tagger.calibrated_

@@ -159,7 +159,7 @@ def pipeline_tags(noise):
 def pipeline_heads(noise):
     for one, sentence in pipeline(noise):
         for (head, _), word in zip(one.arcs, sentence, strict=True):
-            yield word.confidence["head"], word.head == head
+            yield word.confidence["head"], word.head_id == head
 
 
 CASES = {

@@ -137,18 +137,18 @@ def test_the_english_pipeline_comes_first_and_is_read_whole(models):
     assert (found["model"], found["kind"]) == ("english", "Pipeline")
     assert found["sentences"] == ["I want a morning flight from Boston.", "It leaves late."]
     doc = models.get("english")(BOSTON, confidence=True)
-    words = doc.sentences[0].words
+    words = doc.sentences[0].tokens
     shown = found["steps"][0]["shown"]
     assert shown["tags"] == [w.upos for w in words]
-    assert [[h, r] for h, _, r in shown["arcs"]] == [[w.head, w.relation] for w in words]
+    assert [[h, r] for h, _, r in shown["arcs"]] == [[w.head_id, w.relation] for w in words]
     english = models.get("english")
     tags = dict(found["probabilities"][: len(words)])
     calibration = english.stage("upos").calibration_
     for word in words:
-        p = dict(tags[word.form])[word.upos]
+        p = dict(tags[word.text])[word.upos]
         assert calibration.confidence(p) == pytest.approx(word.confidence["upos"], abs=1e-12)
     (p,) = english.stage("parser").predict_marginals(tagged_corpus([words]), least=0.0)
-    expected = [row[word.head, word.relation] for row, word in zip(p, words, strict=True)]
+    expected = [row[word.head_id, word.relation] for row, word in zip(p, words, strict=True)]
     assert shown["arc_probabilities"] == pytest.approx(expected, abs=1e-12)
     assert min(word.confidence["head"] for word in words) > 0.3
     assert {d["about"] for d in found["why"]} >= {"Boston (tag)", "Boston (head)"}
@@ -224,11 +224,10 @@ def test_arcs_of_a_pipeline_are_as_probable_as_its_parser_says(tmp_path):
         doc = own.with_tokeniser(one_sentence)(text, confidence=True)
         shown = asked(models, text=text)["steps"][0]["shown"]
         # Less than a two-thousandth is not shown.
-        given = tagged_corpus([doc.words])
+        given = tagged_corpus([doc.tokens])
         (rows,) = own.stage("parser").predict_marginals(given, least=5e-4)
         expected = [
-            row.get((word.head, word.relation), 0.0)
-            for row, word in zip(rows, doc.words, strict=True)
+            row.get((word.head_id, word.relation), 0.0) for row, word in zip(rows, doc, strict=True)
         ]
         assert shown["arc_probabilities"] == pytest.approx(expected, abs=1e-12)
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Layout", "as_trained", "format_advice", "has_place", "input_format"]
+__all__ = ["Layout", "as_trained", "columns_read", "format_advice", "has_place", "input_format"]
 
 #: Names of column files, by those of CoNLL-U for the same.
 _SAME = {"form": "word", "upos": "pos"}

@@ -20,10 +20,10 @@ LABELS = ("lemma", "upos", "xpos", "feats", "relation", "entity")
 def document(word, **labels):
     doc = Doc.from_places(f"the {word}", [[(0, 3), (4, 4 + len(word))]])
     for name, value in labels.items():
-        setattr(doc.words[1], name, value)
-    doc.words[1].head = 0
-    doc.words[1].confidence = {"upos": 2 / 3, "head": 1.0}
-    doc.tokens[1].confidence = 1 / 3
+        setattr(doc[1], name, value)
+    doc[1].head_id = 0
+    doc[1].confidence = {"upos": 2 / 3, "head": 1.0}
+    doc[1].surface.confidence = 1 / 3
     return doc
 
 
@@ -34,8 +34,8 @@ def test_any_word_and_label_is_read_again_or_refused(word, values):
     doc = document(word, **labels)
     assert json.loads(doc.to_json()) == doc.to_dict()
     (sentence,) = json.loads(doc.to_json())["sentences"]
-    row = sentence["tokens"][1]["words"][0]
-    assert row["form"] == word
+    row = sentence["tokens"][1]
+    assert row["text"] == word
     assert {name: row.get(name, "_") for name in LABELS} == {
         name: "_" if name == "entity" and value == "O" else value for name, value in labels.items()
     }
@@ -56,8 +56,7 @@ def test_any_word_and_label_is_read_again_or_refused(word, values):
 
 def test_probabilities_have_four_digits():
     (sentence,) = document("fish", upos="NOUN").to_dict()["sentences"]
-    assert sentence["tokens"][1]["confidence"] == 0.3333
-    assert sentence["tokens"][1]["words"][0]["confidence"] == {"upos": 0.6667, "head": 1.0}
+    assert sentence["tokens"][1]["confidence"] == {"token": 0.3333, "upos": 0.6667, "head": 1.0}
 
 
 @pytest.mark.parametrize(

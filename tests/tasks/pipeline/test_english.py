@@ -39,14 +39,14 @@ def test_the_package_is_small():
 def test_a_paragraph(nlp):
     doc = nlp(PARAGRAPH)
     assert doc.rebuilt == PARAGRAPH
-    assert check_conllu(doc.to_conllu()) == len(doc)
-    split = {token.text: [word.form for word in token.words] for token in doc.tokens}
+    assert check_conllu(doc.to_conllu()) == len(doc.sentences)
+    split = {s.text: [token.text for token in s.tokens] for s in doc.surfaces}
     assert split["didn't"] == ["did", "n't"]
     assert split["She'd"] == ["She", "'d"]
     assert split["cannot"] == ["can", "not"]
     assert split["ann@example.org"] == ["ann@example.org"]
     assert split["https://example.org/a?b=1"] == ["https://example.org/a?b=1"]
-    lemmas = {word.form: word.lemma for word in doc.words}
+    lemmas = {token.text: token.lemma for token in doc}
     assert lemmas["left"] == "leave"
     assert lemmas["n't"] == "not"
     assert lemmas["12,000"] == "12000"
@@ -54,19 +54,19 @@ def test_a_paragraph(nlp):
 
 @pytest.mark.parametrize("text", ["She'd left.", "SHE'D LEFT.", "She’d left.", "There'd be one."])
 def test_contractions_that_the_treebank_does_not_have_are_split(nlp, text):
-    assert len(nlp.without("parser", "lemmas", "tags")(text).tokens[0].words) == 2
+    assert len(nlp.without("parser", "lemmas", "tags")(text).surfaces[0].tokens) == 2
 
 
 def test_every_level_has_probabilities(nlp):
     doc = nlp(PARAGRAPH, confidence=True)
-    for word in doc.words:
+    for word in doc:
         assert set(word.confidence) == {"upos", "xpos", "feats", "lemma", "head"}
         assert all(0 <= p <= 1 for p in word.confidence.values())
 
 
 def test_lemmas_that_nobody_doubts_are_probable(nlp):
     doc = nlp("Time flies like an arrow. The cats were sleeping.", confidence=True)
-    assert min(word.confidence["lemma"] for word in doc.words) > 0.7
+    assert min(word.confidence["lemma"] for word in doc) > 0.7
 
 
 @with_treebank
@@ -78,15 +78,15 @@ def test_probabilities_are_as_high_as_they_are_right(nlp):
     right, sure = dict.fromkeys(columns, 0), dict.fromkeys(columns, 0.0)
     for s, sentence in enumerate(found.sentences):
         rows = zip(*(gold.cells(s, name) for name in columns), strict=True)
-        for word, row in zip(sentence.words, rows, strict=True):
+        for word, row in zip(sentence, rows, strict=True):
             true = dict(zip(columns, row, strict=True))
             true["head"] = int(true["head"])
-            got = {name: getattr(word, name) for name in columns}
+            got = {name: getattr(word, "head_id" if name == "head" else name) for name in columns}
             for name, p in word.confidence.items():
                 right[name] += got[name] == true[name]
                 sure[name] += p
     for name in columns:
-        assert abs(sure[name] - right[name]) < 0.01 * len(found.words), name
+        assert abs(sure[name] - right[name]) < 0.01 * len(found), name
 
 
 @with_treebank

@@ -101,7 +101,7 @@ def test_any_text_is_put_together_again(tokeniser, text):
     doc = Doc.from_places(text, sentences)
     assert doc.rebuilt == text
     at = int(text.startswith("\ufeff"))
-    for token in doc.tokens:
+    for token in doc:
         assert token.text == token.text.strip() == text[token.begin : token.end] != ""
         assert not text[at : token.begin].strip()  # nothing but blanks is left out
         at = token.end

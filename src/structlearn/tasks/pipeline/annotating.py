@@ -189,7 +189,7 @@ class Annotating:
 
     def predict(self, X: Iterable[Sequence[str]]) -> list[Any]:
         """Return the trees of sentences whose tokens are known; an empty one has an empty tree."""
-        return [sentence.tree for sentence in self.annotate(X)]
+        return [sentence.tree for sentence in self.annotate(X).sentences]
 
     def predict_kbest(
         self, X: Iterable[Sequence[str]], n: int = 5
@@ -208,12 +208,12 @@ class Annotating:
         number = check_whole("n", n, 1)
         if "parser" not in self.stages:
             raise CapabilityError("the pipeline has no parser, so there are no trees")
-        words = [sentence.words for sentence in doc if sentence.words]
+        tokens = [list(sentence) for sentence in doc.sentences if sentence.tokens]
         trees: Any = ()
-        if words:
-            trees = self.stage("parser").predict_kbest(tagged_corpus(words), number)
+        if tokens:
+            trees = self.stage("parser").predict_kbest(tagged_corpus(tokens), number)
         ranked = iter(trees)
-        return [next(ranked) if s.words else [(0.0, s.tree)] for s in doc]
+        return [next(ranked) if s.tokens else [(0.0, s.tree)] for s in doc.sentences]
 
     def stage(self, name: str) -> Any:
         """Return the model of a stage, of which everything can be asked that its task answers.
@@ -221,23 +221,21 @@ class Annotating:
         Parameters
         ----------
         name : {"tokeniser", "splitter", "upos", "xpos", "feats", "lemmas", "parser", "entities"}
+            Or that of a stage that was added.
 
         Returns
         -------
-        Tagger or DependencyParser
+        Tagger, SegmentTagger or DependencyParser
             The parser reads the tags of its input: those that the stages before it have given.
         """
         parts = self.model_.parts
         if name not in parts:
             raise ValueError(f"the pipeline has no stage {name!r}; it has {', '.join(parts)}")
-        if name == "parser":
-            from ..dependencies.parser import DependencyParser
+        from .. import DependencyParser, SegmentTagger, Tagger
 
-            model: Any = DependencyParser.from_model(parts[name])
-        else:
-            from ..tagging.tagger import Tagger
-
-            model = Tagger.from_model(parts[name])
+        kinds: Any = (Tagger, SegmentTagger, DependencyParser)
+        kind = next(kind for kind in kinds if kind._model_kind is type(parts[name]))
+        model = kind.from_model(parts[name])
         model.n_jobs = self.n_threads
         return model
 
@@ -302,13 +300,13 @@ class Annotating:
             Doc.from_places(text, sentences, rows)
             for text, sentences, rows in zip(texts, places, splits, strict=True)
         ]
-        words = [sentence.words for doc in docs for sentence in doc if sentence.words]
-        if words:
-            self._annotate_words(words, stages, threads)
+        sentences = [s.tokens for doc in docs for s in doc.sentences if s.tokens]
+        if sentences:
+            self._annotate_tokens(sentences, stages, threads)
         return docs
 
     def _few_tagged(self, sentences: list[Any], stages: Sequence[str]) -> Corpus | None:
-        """Set tags and lemmas of few words, a call for each sentence; return them as a corpus.
+        """Set tags and lemmas of few tokens, a call for each sentence; return them as a corpus.
 
         None: what the models read is not so plain.
         """
@@ -316,8 +314,8 @@ class Annotating:
         if "tags" not in stages or sum(map(len, sentences)) > _FEW:
             return None
         found = []
-        for words in sentences:
-            forms = [word.form for word in words]
+        for tokens in sentences:
+            forms = [token.text for token in tokens]
             tags = self._tagger.single(forms)
             lemmas = ["_"] * len(forms)
             if tags is not None and lemmatises:
@@ -325,46 +323,55 @@ class Annotating:
             if tags is None or lemmas is None:
                 return None
             found.append((forms, lemmas, tags))
-        for words, (_, lemmas, tags) in zip(sentences, found, strict=True):
-            for word, lemma, tag in zip(words, lemmas, tags, strict=True):
-                word.lemma = lemma
-                word.upos, word.xpos, word.feats = tag
+        for tokens, (_, lemmas, tags) in zip(sentences, found, strict=True):
+            for token, lemma, tag in zip(tokens, lemmas, tags, strict=True):
+                token.lemma = lemma
+                token.upos, token.xpos, token.feats = tag
         return sentence_corpus(found)
 
-    def _annotate_words(self, sentences: list[Any], stages: Sequence[str], threads: int) -> None:
-        """Set tags, lemmas and trees of words."""
-        flat = [word for words in sentences for word in words]
+    def _annotate_tokens(self, sentences: list[Any], stages: Sequence[str], threads: int) -> None:
+        """Set tags, lemmas, trees and labels of tokens."""
+        flat = [token for tokens in sentences for token in tokens]
         corpus = self._few_tagged(sentences, stages)
         if corpus is None:
             corpus = self._tagged(sentences, flat, stages, threads)
         if "parser" in stages:
             trees, _ = self.model_.parts["parser"].parse_corpus(corpus, [None] * 3, threads)
             arcs = (arc for tree in trees for arc in tree)
-            for word, (head, relation) in zip(flat, arcs, strict=True):
-                word.head, word.relation = head, relation
-        if "entities" in stages:
-            from .entities import entity_labels
+            for token, (head, relation) in zip(flat, arcs, strict=True):
+                token.head_id, token.relation = head, relation
+        for name in self.model_.labellers:
+            if name in stages:
+                self._put_labels(name, sentences, threads)
 
-            labels = entity_labels(self.model_.parts["entities"], sentences, threads)
-            for word, label in zip(flat, labels, strict=True):
-                word.entity = label
+    def _put_labels(self, name: str, sentences: list[Any], threads: int) -> None:
+        from .entities import labeller_corpus
+
+        model = self.model_.parts[name]
+        rows = model.label_corpus(labeller_corpus(model, sentences), threads)
+        for tokens, row in zip(sentences, rows, strict=True):
+            for token, label in zip(tokens, row, strict=True):
+                if name == "entities":
+                    token.entity = label
+                else:
+                    token.labels[name] = label
 
     def _tagged(
         self, sentences: list[Any], flat: list[Any], stages: Sequence[str], threads: int
     ) -> Corpus:
-        """Set tags and lemmas of many words; return them as a corpus."""
-        corpus = words_corpus([[word.form for word in words] for words in sentences])
+        """Set tags and lemmas of many tokens; return them as a corpus."""
+        corpus = words_corpus([[token.text for token in tokens] for tokens in sentences])
         if "tags" in stages:
             numbers = self._tagger.numbers(corpus, threads)
             combinations = self.model_.combinations
             put_tags(corpus, numbers, combinations)
-            for word, k in zip(flat, numbers, strict=True):
-                word.upos, word.xpos, word.feats = combinations[k]
+            for token, k in zip(flat, numbers, strict=True):
+                token.upos, token.xpos, token.feats = combinations[k]
         if "lemmas" in stages and self._lemmatiser is not None:
             lemmas = self._lemmatiser(corpus, threads)
-            for word, lemma in zip(flat, (one for row in lemmas for one in row), strict=True):
-                word.lemma = lemma
-            put_lemmas(corpus, [word.lemma for word in flat])
+            for token, lemma in zip(flat, (one for row in lemmas for one in row), strict=True):
+                token.lemma = lemma
+            put_lemmas(corpus, [token.lemma for token in flat])
         return corpus
 
     @property

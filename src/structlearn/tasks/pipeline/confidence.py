@@ -10,7 +10,7 @@ from ...models.inputs import NativeInputs
 from ...models.temperature import confidences, temperature_of
 from .corpora import tagged_corpus
 from .doc import Doc
-from .entities import forms_corpus
+from .entities import labeller_corpus
 from .tags import TAG_COLUMNS
 from .tokeniser import paragraphs
 
@@ -38,7 +38,7 @@ HEADS = "calibration_of_heads"
 
 
 def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
-    """Set the confidence of the tokens and words of documents."""
+    """Set the confidence of the surfaces and tokens of documents."""
     parts, stages = pipeline.model_.parts, pipeline.stages
     calibrations = stage_calibrations(pipeline)
 
@@ -48,23 +48,23 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
 
     if "tokeniser" in calibrations:
         for doc in docs:
-            begins = [[token.begin for token in doc.tokens]]
+            begins = [[surface.begin for surface in doc.surfaces]]
             rows = asked(
                 "tokeniser", _token_certainties(parts["tokeniser"], [doc.text], begins, threads)
             )
-            for token, p in zip(doc.tokens, rows[0], strict=True):
-                token.confidence = p
-    sentences = [sentence.words for doc in docs for sentence in doc if sentence.words]
+            for surface, p in zip(doc.surfaces, rows[0], strict=True):
+                surface.confidence = p
+    sentences = [s.tokens for doc in docs for s in doc.sentences if s.tokens]
     if not sentences:
         return
 
     def put(name: str, stage: str, certainties: Certainties) -> None:
-        for words, row in zip(sentences, asked(stage, certainties), strict=True):
-            for word, p in zip(words, row, strict=True):
-                word.confidence[name] = p
+        for tokens, row in zip(sentences, asked(stage, certainties), strict=True):
+            for token, p in zip(tokens, row, strict=True):
+                token.confidence[name] = p
 
     def column(name: str) -> list[list[Any]]:
-        return [[getattr(word, name) for word in words] for words in sentences]
+        return [[getattr(token, name) for token in tokens] for tokens in sentences]
 
     corpus = tagged_corpus(sentences)
     if "tags" in stages:
@@ -73,12 +73,14 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
     if "lemmas" in stages:
         lemmas = _lemma_certainties(pipeline._lemmatiser, corpus, sentences, threads)
         put("lemma", "lemmas", lemmas)
-    if "entities" in stages:
-        words, given = forms_corpus(sentences), column("entity")
-        put("entity", "entities", _label_certainties(parts["entities"], words, given, threads))
+    for name in pipeline.model_.labellers:
+        if name in stages:
+            inputs = parts[name].inputs(labeller_corpus(parts[name], sentences))
+            shown = "entity" if name == "entities" else name
+            put(shown, name, _labeller_certainties(inputs, threads))
     if "parser" in stages:
         inputs = parts["parser"].inputs(corpus, [None] * 3)
-        put("head", "parser", _head_certainties(inputs, column("head"), threads))
+        put("head", "parser", _head_certainties(inputs, column("head_id"), threads))
 
 
 def stage_calibrations(pipeline: Any) -> dict[str, tuple[float | None, Calibration | None]]:
@@ -109,6 +111,30 @@ def _label_certainties(
     return lambda at: inputs.certainties(numbers, at, threads)
 
 
+def _labeller_certainties(inputs: NativeInputs, threads: int) -> Certainties:
+    """Return what gives the probabilities of a labeller's own labels at a temperature.
+
+    Tokens of a segment have that of the segment.
+    """
+    outputs = inputs.solve(threads).outputs
+
+    def certainties(at: float) -> list[list[float]]:
+        return [
+            row if len(row) == len(output) else _spread(row, output)
+            for row, output in zip(inputs.certainties(outputs, at, threads), outputs, strict=True)
+        ]
+
+    return certainties
+
+
+def _spread(row: list[float], output: Sequence[int]) -> list[float]:
+    segments = iter(row)
+    found: list[float] = []
+    for number in output:
+        found.append(next(segments) if number >= 0 else found[-1])
+    return found
+
+
 def _lemma_certainties(
     lemmatiser: Any, corpus: Any, sentences: list[Any], threads: int
 ) -> Certainties:
@@ -121,8 +147,8 @@ def _lemma_certainties(
     inputs = lemmatiser.model.inputs(corpus)
 
     def counts(s: int, t: int, k: int) -> bool:
-        word = sentences[s][t]
-        return bool(lemma_of(shown[k], word.form, word.xpos) == word.lemma)
+        token = sentences[s][t]
+        return bool(lemma_of(shown[k], token.text, token.xpos) == token.lemma)
 
     lengths = list(map(len, sentences))
     return lambda at: _sums(
@@ -249,10 +275,10 @@ def calibrate_lemmas(lemmatiser: Any, dev: Any, threads: int) -> None:
 
 
 class _Lemma:
-    """A word as its lemma is looked up."""
+    """A token as its lemma is looked up."""
 
-    def __init__(self, form: str, lemma: str, xpos: str) -> None:
-        self.form, self.lemma, self.xpos = form, lemma, xpos
+    def __init__(self, text: str, lemma: str, xpos: str) -> None:
+        self.text, self.lemma, self.xpos = text, lemma, xpos
 
 
 def calibrate_heads(parser: Any, dev: Any, threads: int) -> None:

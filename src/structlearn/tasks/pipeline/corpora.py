@@ -38,13 +38,13 @@ def sentence_corpus(
 
 
 def tagged_corpus(sentences: Sequence[Sequence[Any]]) -> Corpus:
-    """Return words that have their tags and lemmas as a corpus of CoNLL-U."""
-    corpus = words_corpus([[word.form for word in words] for words in sentences])
-    rows = [(word.upos, word.xpos, word.feats) for words in sentences for word in words]
+    """Return tokens that have their tags and lemmas as a corpus of CoNLL-U."""
+    corpus = words_corpus([[token.text for token in tokens] for tokens in sentences])
+    rows = [(token.upos, token.xpos, token.feats) for tokens in sentences for token in tokens]
     names = sorted(set(rows))
     place = {row: k for k, row in enumerate(names)}
     put_tags(corpus, map(place.__getitem__, rows), names)
-    put_lemmas(corpus, [word.lemma for words in sentences for word in words])
+    put_lemmas(corpus, [token.lemma for tokens in sentences for token in tokens])
     return corpus
 
 

@@ -1,4 +1,4 @@
-"""Entities: a further layer, learned from a file of its own."""
+"""Entities and other labels of tokens: layers, each learned from a file of its own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...text.corpus import Corpus
+from ...text.layouts import Layout, as_trained, columns_read
 from ...text.sources import not_empty, read_source
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
+from .corpora import tagged_corpus
 
-__all__ = ["entity_labels", "forms_corpus", "read_entities", "train_entities"]
+__all__ = [
+    "check_labeller",
+    "forms_corpus",
+    "labeller_corpus",
+    "read_entities",
+    "train_entities",
+]
 
 
 def read_entities(X: Any) -> Corpus:
@@ -38,13 +46,28 @@ def train_entities(corpus: Corpus, **parameters: Any) -> TaggerModel:
 
 
 def forms_corpus(sentences: Sequence[Sequence[Any]]) -> Corpus:
-    """Return the forms of words as a corpus in columns."""
-    return Corpus.from_sentences([[(word.form,) for word in words] for words in sentences])
+    """Return the texts of tokens as a corpus in columns."""
+    return Corpus.from_sentences([[(token.text,) for token in tokens] for tokens in sentences])
 
 
-def entity_labels(
-    model: TaggerModel, sentences: Sequence[Sequence[Any]], threads: int
-) -> list[str]:
-    """Return the labels of the words of all sentences."""
-    found = model.label_corpus(forms_corpus(sentences), threads)
-    return [label for row in found for label in row]
+def labeller_corpus(model: Any, sentences: Sequence[Sequence[Any]]) -> Corpus:
+    """Return tokens as a model reads them that gives them labels.
+
+    One that reads more than their text finds their lemmas, UPOS (as ``pos``), XPOS and features.
+    """
+    if model.format == "columns" and columns_read(model) in ([], ["word"]):
+        return forms_corpus(sentences)
+    return as_trained(model, tagged_corpus(sentences))
+
+
+def check_labeller(name: str, model: Any) -> None:
+    """Refuse a model that cannot give the tokens of a pipeline labels."""
+    if model.templates.functions:
+        raise ValueError(
+            f"the stage {name!r} calls functions in its features, which files of pipelines do not "
+            "hold: train it without call()"
+        )
+    try:
+        Layout(model, "conllu", 10)
+    except ValueError as error:
+        raise ValueError(f"the stage {name!r} does not fit a pipeline: {error}") from None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "cut_text", "text_pieces", "write_annotated", "written_doc"]
 
 FORMATS = ("conllu", "json", "html", "text")
+#: Lists of a sentence in JSON whose items have places.
+_PLACED = ("tokens", "multiword", "entities")
 #: Bytes that are read at a time, and about the characters of a piece.
 _SIZE = 1 << 17
 
@@ -116,7 +118,7 @@ def write_annotated(
             raise FileError(os.fspath(source), str(error)) from None
         output.write(written.encode())
         begins = gap
-        n_words += len(doc.words)
+        n_words += len(doc)
         n_sentences += len(doc.sentences)
         offset += len(doc.text)
         if progress is not None:
@@ -159,20 +161,20 @@ def written_doc(
     if format == "html":
         return doc.to_html() + "\n" if doc.sentences else ""
     if format == "text":
-        for token in doc.tokens:
-            if token.text.split() != [token.text]:
+        for surface in doc.surfaces:
+            if surface.text.split() != [surface.text]:
                 raise ValueError(
-                    f"text cannot hold the token {token.text!r:.60}: blanks separate tokens; "
+                    f"text cannot hold the token {surface.text!r:.60}: blanks separate tokens; "
                     "CoNLL-U and JSON can (--format conllu, --format json)"
                 )
-        lines = (" ".join(t.text for t in sentence.tokens) for sentence in doc.sentences)
+        lines = (" ".join(s.text for s in sentence.surfaces) for sentence in doc.sentences)
         return "".join(f"{line}\n" for line in lines)
     rows = (_shifted(sentence.to_dict(), offset) for sentence in doc.sentences)
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _shifted(row: dict[str, Any], offset: int) -> dict[str, Any]:
-    for one in (row, *row["tokens"]):
+    for one in (row, *(x for name in _PLACED for x in row.get(name, ()))):
         one["begin"] += offset
         one["end"] += offset
     return row

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 
-from ...io.container import Tensor
+from ...io.container import Tensor, write_container
 from ...io.packed_weights import check_precision
 from ...models.storage import StoredModel, put_inside, taken_out
 from ..dependencies.model import ParserModel
+from ..segments.model import SegmentModel
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -26,8 +28,9 @@ _PARTS: dict[str, type[StoredModel]] = {
     **dict.fromkeys(_TAGGERS, TaggerModel),
     "lemmas": TaggerModel,
     "parser": ParserModel,
-    "entities": TaggerModel,
 }
+#: Stages that give tokens labels: by the task of their model.
+_LABELLERS: dict[str, type[StoredModel]] = {"tagger": TaggerModel, "segments": SegmentModel}
 
 
 class PipelineModel(StoredModel):
@@ -36,8 +39,8 @@ class PipelineModel(StoredModel):
     Attributes
     ----------
     parts : dict of str to TaggerModel or ParserModel
-        By name: tokeniser, splitter, upos, xpos, feats, lemmas, parser, entities; those that
-        exist.
+        By name: tokeniser, splitter, upos, xpos, feats, lemmas, parser; those that exist. Under any
+        other name, such as entities, a TaggerModel or SegmentModel that gives tokens labels.
     combinations : list of (str, str, str)
         Of the three tags, that words may have; the most frequent first.
     training : dict
@@ -61,9 +64,9 @@ class PipelineModel(StoredModel):
         self.lexicon = list(lexicon)
         self.combinations = combinations
         self.training = training or {}
-        unknown = sorted(set(self.parts) - set(_PARTS))
-        if unknown:
-            raise ValueError(f"a pipeline has no stage {unknown[0]!r}")
+        for name in self.labellers:
+            if not name.isidentifier() or name in STAGES[:-1]:
+                raise ValueError(f"a pipeline has no stage {name!r}")
         tagged = sum(name in self.parts for name in _TAGGERS)
         if tagged not in (0, len(_TAGGERS)):
             raise ValueError(f"{tagged} taggers; a pipeline has three of them, or none")
@@ -78,17 +81,42 @@ class PipelineModel(StoredModel):
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages that it has, in their order."""
-        return tuple(s for s in STAGES if (s if s != "tags" else "upos") in self.parts)
+        fixed = (s for s in STAGES[:-1] if (s if s != "tags" else "upos") in self.parts)
+        return (*fixed, *self.labellers)
 
-    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what a file holds: all parts in the same precision."""
-        check_precision(precision)
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The names of models that are not of a stage that gives labels."""
+        return tuple(_PARTS)
+
+    @property
+    def labellers(self) -> tuple[str, ...]:
+        """The names of the stages that give tokens labels: entities, and those that were added."""
+        return tuple(name for name in self.parts if name not in _PARTS)
+
+    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
+        """Write the model file.
+
+        Parameters
+        ----------
+        precision : {"float32", "float16", "int8"}, optional
+            Of the weights of all stages; by default that of the pipeline, and of stages that give
+            labels their own.
+        """
+        write_container(path, *self._content(precision))
+
+    def _content(
+        self, precision: str | None = "float32"
+    ) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a file holds; None: each part in the precision that suits it."""
+        if precision is not None:
+            check_precision(precision)
         tensors: dict[str, Tensor] = {}
         description = {
             "task": self.task,
             "parts": {
-                name: put_inside(tensors, name, part._content(precision))
-                for name, part in self.parts.items()
+                name: put_inside(tensors, name, self._part_content(name, precision))
+                for name in self.parts
             },
             "combinations": [list(row) for row in self.combinations],
             "lexicon": [list(row) for row in self.lexicon],
@@ -96,18 +124,28 @@ class PipelineModel(StoredModel):
         }
         return description, tensors
 
+    def _part_content(self, name: str, precision: str | None) -> Any:
+        part = self.parts[name]
+        if part.precision is None:  # its kind has no choice
+            return part._content()
+        own = part.precision if name in self.labellers else self.precision
+        return part._content(precision or own)
+
     @classmethod
     def _build(
         cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> PipelineModel:
         parts = {
-            part: taken_out(tensors, part, name, described, _PARTS[part])
+            part: taken_out(
+                tensors, part, name, described, _PARTS.get(part) or _LABELLERS[described["task"]]
+            )
             for part, described in d["parts"].items()
         }
         rows, listed = _triples(d["combinations"]), _triples(d["lexicon"])
         model = cls(parts, rows, dict(d["training"]), listed)
-        for stage in parts.values():  # the same of all
-            model.precision = stage.precision
+        for part, stage in parts.items():  # the same of all but labellers
+            if part in _PARTS or len(parts) == 1:
+                model.precision = stage.precision
         return model
 
 

@@ -64,7 +64,7 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     ...     tokeniser=False, lemmas=False, tags=small, parser={"hash_bits": 16, **small}, folds=2
     ... ).fit(bank)
     >>> doc = nlp.annotate([[word for word, *_ in bank[0]]])
-    >>> len(doc.sentences[0].tree) == len(bank[0])
+    >>> len(doc.sentences[0].tree) == len(doc) == len(bank[0])
     True
     """
 
@@ -134,8 +134,9 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     def stages(self) -> tuple[str, ...]:
         """The stages that are run, in their order."""
         own = ("tokeniser",) if self._own_tokeniser is not None else ()
-        has = {*self._fitted().stages, *own} - set(self._left_out)
-        return tuple(stage for stage in STAGES if stage in has)
+        model = self._fitted()
+        has = {*model.stages, *own} - set(self._left_out)
+        return tuple(s for s in dict.fromkeys((*STAGES[:-1], *model.labellers)) if s in has)
 
     def without(self, *stages: str) -> Pipeline:
         """Return the same pipeline with some stages left out; the models are shared.
@@ -146,14 +147,51 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         sklearn.exceptions.NotFittedError: this Pipeline has not learned anything yet: call fit, \
 or load a model
         """
-        self._fitted()
+        known = dict.fromkeys((*STAGES, *self._fitted().stages))
         for stage in stages:
-            if stage not in STAGES:
-                raise ValueError(f"there is no stage {stage!r}; there are {', '.join(STAGES)}")
+            if stage not in known:
+                raise ValueError(f"there is no stage {stage!r}; there are {', '.join(known)}")
         other = copy.copy(self)
         other._left_out = (*self._left_out, *stages)
         other._prepare()
         return other
+
+    def with_labels(self, model: Any, name: str = "entities") -> Pipeline:
+        """Return the same pipeline with a trained tagger as a stage more, saved with the others.
+
+        ``pipeline + model`` is the same with the name "entities".
+
+        Parameters
+        ----------
+        model : Tagger or SegmentTagger
+            It reads the tokens of the pipeline; in features that look at tags or lemmas, ``pos`` is
+            the pipeline's UPOS.
+        name : str, default="entities"
+            Labels of "entities" are ``token.entity`` and ``doc.entities``, those of other names
+            ``token.labels[name]`` and ``doc.spans(name)``. A stage of the same name is replaced.
+        """
+        from .entities import check_labeller
+
+        added = model._fitted() if isinstance(model, StoredTask) else model
+        if getattr(added, "task", None) not in ("tagger", "segments"):
+            raise TypeError(
+                f"a stage is a trained Tagger or SegmentTagger, got {type(model).__name__}"
+            )
+        check_labeller(name, added)
+        own = self._fitted()
+        if name in (*own.fixed, *STAGES[:-1]) or not name.isidentifier():
+            raise ValueError(f"a pipeline has no stage {name!r} that gives labels")
+        other = copy.copy(self)
+        other.model_ = PipelineModel(
+            {**own.parts, name: added}, own.combinations, own.training, own.lexicon
+        )
+        other.model_.precision = own.precision
+        other._left_out = tuple(stage for stage in self._left_out if stage != name)
+        other._prepare()
+        return other
+
+    def __add__(self, model: Any) -> Pipeline:
+        return self.with_labels(model)
 
     def with_tokeniser(self, function: Callable[[str], Places]) -> Pipeline:
         """Return the same pipeline with a tokeniser of your own.

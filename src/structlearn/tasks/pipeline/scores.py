@@ -44,16 +44,16 @@ def doc_sentences(doc: Doc) -> list[Sentence]:
     return [
         [
             (
-                token.text,
+                surface.text,
                 [
                     (
-                        str(w.id), w.form, w.lemma, w.upos, w.xpos, w.feats,
-                        "_" if w.head is None else str(w.head), w.relation, "_", "_",
+                        str(t.id), t.text, t.lemma, t.upos, t.xpos, t.feats,
+                        "_" if t.head_id is None else str(t.head_id), t.relation, "_", "_",
                     )
-                    for w in token.words
+                    for t in surface.tokens
                 ],
             )
-            for token in sentence.tokens
+            for surface in sentence.surfaces
         ]
         for sentence in doc.sentences
     ]  # fmt: skip
@@ -77,5 +77,5 @@ def evaluate_pipeline(pipeline: Any, X: Any, gold_tokens: bool) -> dict[str, Any
     seconds = time.perf_counter() - begin
     scores = aligned_scores(gold, doc_sentences(doc))
     found: dict[str, Any] = {name: score.as_dict() for name, score in scores.items()}
-    n = len(doc.words)
+    n = len(doc)
     return {**found, "n_words": n, "words_per_second": n / max(seconds, 1e-9)}

@@ -19,20 +19,20 @@ def sentence_of(
     sentences = pipeline(text, confidence=True).sentences
     if not sentences:
         raise Refused("the pipeline finds no sentence in the text")
-    words = sentences[min(number, len(sentences) - 1)].words
+    words = list(sentences[min(number, len(sentences) - 1)])
     if len(words) > most_words:
         raise Refused(f"the sentence has {len(words)} words; the limit is {most_words}")
-    forms = [w.form for w in words]
+    forms = [w.text for w in words]
     why: list[dict[str, Any]] = []
     rows: list[tuple[str, list[tuple[str, float]]]] = []
-    own = [(w.head, w.relation) for w in words]
+    own = [(w.head_id, w.relation) for w in words]
     shares: list[float | None] = [None] * len(words)
     note = ""
     if "tags" in pipeline.stages:
         tagger = pipeline.stage("upos")
         (tags,) = tagger.predict_marginals(tagged_corpus([words]))
         changed = _retag(pipeline, words, tags, forbidden)
-        rows = [(w.form, likeliest(p.items())) for w, p in zip(words, tags, strict=True)]
+        rows = [(w.text, likeliest(p.items())) for w, p in zip(words, tags, strict=True)]
         shares = [p.get(w.upos) for w, p in zip(words, tags, strict=True)]
         note = calibration_note(tagger)
         (decisions,) = tagger.explain(tagged_corpus([words]))
@@ -72,7 +72,7 @@ def _retag(
             left = sorted(p.keys() - banned, key=lambda tag: (-p[tag], tag))
             found = [c for tag in left for c in pipeline.model_.combinations if c[0] == tag]
             if not found:
-                raise Refused(f"no tag is left for {word.form!r}: allow some again")
+                raise Refused(f"no tag is left for {word.text!r}: allow some again")
             word.upos, word.xpos, word.feats = found[0]
     return changed
 
@@ -80,7 +80,7 @@ def _retag(
 def _trees(parser: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
     """Return the best trees, those without crossing arcs where others have no sums."""
     arcs = [part for part in forbidden if not isinstance(part[1], str)]
-    forms, sentence = [w.form for w in words], tagged_corpus([words])
+    forms, sentence = [w.text for w in words], tagged_corpus([words])
     reading = dependencies_of(parser, forms, arcs, sentence)
     if parser.order == 2 and not parser.projective:
         reading.note += " Trees are listed among those without crossing arcs."
