@@ -182,7 +182,8 @@ def test_as_many_answers_as_inputs(models, name, call):
     def answers(given):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # not calibrated
-            return [plain(one) for one in ask(given, **CALLS[call])]
+            found = ask(given, **CALLS[call])
+            return [plain(one) for one in getattr(found, "sentences", found)]
 
     try:
         answers(list(inputs))

@@ -141,7 +141,7 @@ def test_files_of_text(nlp, tmp_path, monkeypatch, ending):
     """However small the pieces: a paragraph that is longer is cut where a sentence begins."""
     text = wrapped(treebank(60, random_state=5, paragraph=20), 30)
     monkeypatch.setattr(tokeniser, "_MOST", 300)
-    wanted = [[s.text for s in sentence.surfaces] for sentence in nlp(text).sentences]
+    wanted = [[t.text for t in sentence] for sentence in nlp(text).sentences]
     monkeypatch.setattr(files.text_pieces, "__defaults__", (101, None))
     path, other = tmp_path / "x.txt", spelled(text, ending)
     for mark in ("", "\ufeff"):

@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 
 spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
 
-from structlearn.spacy import Component
-from structlearn.spacy.conversion import read_doc
-from structlearn.tasks import ConstituencyParser, DependencyParser, Pipeline, SegmentTagger, Tagger
-from structlearn.tasks.pipeline.doc import Doc
-from tests.tasks.pipeline.small_treebank import treebank
-from tests.tasks.pipeline.test_tokens import PEOPLE, document
+from tests.tasks.pipeline.small_treebank import treebank  # noqa: E402
+from tests.tasks.pipeline.test_tokens import PEOPLE, document  # noqa: E402
+
+from structlearn.spacy import Component  # noqa: E402
+from structlearn.spacy.conversion import read_doc  # noqa: E402
+from structlearn.tasks import (  # noqa: E402
+    ConstituencyParser,
+    DependencyParser,
+    Pipeline,
+    SegmentTagger,
+    Tagger,
+)
+from structlearn.tasks.pipeline.doc import Doc  # noqa: E402
 
 SMALL = {"max_iter": 3, "n_models": 1}
 TEXT = "They don't! The cat sees a dog.\n\nAnn sees Bob Smith."

@@ -1,4 +1,4 @@
-"""Our models inside pipelines of spaCy, which must be installed: ``nlp.add_pipe("structlearn")``."""
+"""Our models as components of spaCy's pipelines: ``nlp.add_pipe("structlearn")``. Needs spaCy."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_a_document_has_all_levels(nlp):
 
 def test_what_it_writes_is_conformant(nlp):
     text = raw_text(treebank(80, random_state=3))
-    assert check_conllu(nlp(text).to_conllu()) == len(nlp(text))
+    assert check_conllu(nlp(text).to_conllu()) == len(nlp(text).sentences)
     blanks = "  They\tdon't!\u00a0 Fish\r\nswim.\n\n \nThey | don't"
     assert check_conllu(nlp(blanks).to_conllu()) > 0
 
@@ -413,7 +413,7 @@ def test_formats_of_files(nlp, tmp_path):
         assert [text[t["begin"] : t["end"]] for t in row["tokens"]] == [
             t["text"] for t in row["tokens"]
         ]
-    assert found["html"].count("<svg") == len(nlp(text))
+    assert found["html"].count("<svg") == len(nlp(text).sentences)
     assert found["text"].startswith("They don't !\n")
 
 

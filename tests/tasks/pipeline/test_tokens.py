@@ -33,7 +33,8 @@ def test_a_document_is_its_tokens():
     assert [t.text for t in doc] == [
         "Ann", "did", "n't", "sleep", ".", "She", "sees", "Bob", "Smith", ".",
     ]  # fmt: skip
-    assert list(doc) == doc.tokens and len(doc) == 10
+    assert list(doc) == doc.tokens
+    assert len(doc) == 10
     assert [doc[t.i] is t for t in doc] == [True] * 10
     assert doc[-1] is doc[9]
     for wrong in (10, -11):
@@ -41,7 +42,8 @@ def test_a_document_is_its_tokens():
             doc[wrong]
     for token in doc:
         assert doc.text[token.begin : token.end] == token.text == str(token)
-        assert token.doc is doc and token in token.sentence.tokens
+        assert token.doc is doc
+        assert token in token.sentence.tokens
     assert [s.text for s in doc[1].surface.tokens[0].sentence.surfaces][:2] == ["Ann", "didn't"]
     assert [t.space_after for t in doc] == [
         True, False, True, False, True, True, True, True, False, False,
@@ -56,7 +58,9 @@ def test_heads_are_tokens():
     assert [t.text for t in doc[8].ancestors] == ["Bob", "sees"]
     assert [s.root.text for s in doc.sentences] == ["sleep", "sees"]
     bare = Doc.from_places(TEXT, PLACES)
-    assert bare[0].head is None and bare[0].children == [] and bare.sentences[0].root is None
+    assert bare[0].head is None
+    assert bare[0].children == []
+    assert bare.sentences[0].root is None
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=8))
@@ -79,7 +83,8 @@ def test_spans():
         ("PER", "Ann", 0, 3), ("PER", "Bob Smith", 28, 37),
     ]  # fmt: skip
     assert doc.entities[1].root is doc[7]
-    assert doc[1:4].text == "didn't sleep" and doc[1:4][1:].text == "n't sleep"
+    assert doc[1:4].text == "didn't sleep"
+    assert doc[1:4][1:].text == "n't sleep"
     with pytest.raises(ValueError, match="no step 2"):
         doc[::2]
     assert doc.to_dict()["sentences"][1]["entities"] == [
@@ -95,7 +100,8 @@ def test_joined_documents_have_new_numbers():
     doc.append(document())
     assert [t.i for t in doc] == list(range(20))
     assert [doc.text[t.begin : t.end] == t.text for t in doc] == [True] * 20
-    assert doc[13].head is doc[13] and doc[12].head is doc[13]
+    assert doc[13].head is doc[13]
+    assert doc[12].head is doc[13]
     assert [e.text for e in doc.entities] == ["Ann", "Bob Smith"] * 2
 
 
@@ -124,7 +130,8 @@ def nlp():
 def test_a_trained_model_is_a_stage(nlp, kind, tmp_path):
     own = kind(max_iter=3, random_state=0).fit(PEOPLE)
     both = nlp + own
-    assert both.stages == ("tags", "entities") and nlp.stages == ("tags",)
+    assert both.stages == ("tags", "entities")
+    assert nlp.stages == ("tags",)
     named = nlp.with_labels(own, "people")
     for pipeline, find in ((both, "entities"), (named, "people")):
         pipeline.save(tmp_path / "m.model")
