@@ -7,6 +7,7 @@ time or a gigabyte of memory is a finding.
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ from structlearn.text.trees import parse_brackets
 __all__ = ["Target", "seeds_of", "text_targets"]
 
 HERE = Path(__file__).parent
+
+
+#: Formats of texts with spans that need no other package.
+_SPANS = ("prodigy", "doccano", "labelstudio", "brat")
 
 
 @dataclass
@@ -113,6 +118,30 @@ def _format(format: str) -> Callable[[bytes], None]:
     return read
 
 
+def _spans(format: str) -> Callable[[bytes], None]:
+    """Read texts with spans, write them again, and fill them with labels of their tokens."""
+
+    def read(data: bytes) -> None:
+        documents = FORMATS[format]().documents(data)
+        again = FORMATS[format]().documents(FORMATS[format]().render(documents))
+        for one, other in zip(documents, again, strict=True):
+            assert (one.text, one.name) == (other.text, other.name)
+            assert [s[:3] for s in one.spans or ()] == [s[:3] for s in other.spans or ()]
+        chosen = FORMATS[format]()
+        chosen.prepare(b"", ["B-X", "O"])
+        sentences = chosen.read(data, 0)
+        words = [[cells[0] for _, cells in sentence] for sentence in sentences]
+        written = chosen.write([[("B-X",) for _ in row] for row in words], ("label",), None)
+        filled = FORMATS[format]()
+        filled.prepare(b"", ["B-X", "O"])
+        assert [[c[0] for _, c in row] for row in filled.read(written, 0)] == words
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of tokens that spans cut
+            _corpus(format)(data)
+
+    return read
+
+
 def _brackets(data: bytes) -> None:
     trees = read_tree_text("input", data)
     RuleCounts([tree for tree, _ in trees]).rules()
@@ -180,6 +209,7 @@ def text_targets() -> dict[str, Target]:
         _text("conllu", _conllu),
         _text("csv", _format("csv"), LineError),
         _text("jsonl", _format("jsonl"), LineError),
+        *(_text(name, _spans(name), LineError) for name in _SPANS),
         _text("brackets", _brackets),
         _text("templates", _templates(), ValueError, MissingFunctionError),
         _text("segment_templates", _templates(), ValueError, MissingFunctionError),

@@ -168,9 +168,11 @@ def test_a_server_takes_texts(crf):
     for name, value in {"name": "m", "version": "1", "model": crf}.items():
         object.__setattr__(held, name, value)
     (body,) = answer([Query(held, "predict", ["Maria lives in Berlin, not far."], True)])
-    (spans,) = json.loads(body)["outputs"]
+    found = json.loads(body)
+    (spans,), (sure,) = found["outputs"], found["confidence"]
     assert [(s["start"], s["end"], s["label"]) for s in spans] == [(0, 5, "PER"), (15, 21, "LOC")]
-    assert all(0 < s["confidence"] <= 1 for s in spans)
+    assert len(sure) == 2
+    assert all(0 < p <= 1 for p in sure)
 
 
 # -- the command line -----------------------------------------------------------------------------

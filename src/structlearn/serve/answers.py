@@ -60,7 +60,8 @@ def _predicted(query: Query, X: list[Any]) -> Iterator[dict[str, Any]]:
     model = query.held.model
     if X and type(X[0]) is str:
         rows = model.predict_spans(X, confidence=query.confidence)
-        yield from ({"outputs": [_span(span) for span in row]} for row in rows)
+        for row in rows:
+            yield {"outputs": list(map(_span, row)), "confidence": [_sure(span) for span in row]}
         return
     columns: dict[str, Any] = {"outputs": [plain(y) for y in model.predict(X)]} if X else {}
     if query.confidence:
@@ -92,8 +93,11 @@ _HOW: dict[str, Callable[[Query, list[Any]], Iterator[dict[str, Any]]]] = {
 
 def _span(span: Any) -> dict[str, Any]:
     """Return a span of a text as JSON has it."""
-    found = {"start": span.start, "end": span.end, "label": span.label}
-    return found if span.confidence is None else {**found, "confidence": as_json(span.confidence)}
+    return {"start": span.start, "end": span.end, "label": span.label}
+
+
+def _sure(span: Any) -> Any:
+    return as_json(span.confidence)
 
 
 def _ranked(ranked: Sequence[tuple[float, Any]]) -> list[dict[str, Any]]:

@@ -65,8 +65,14 @@ def unpack(text: bytes, folder: str) -> None:
     from .files import parsed_json, replaced
 
     items: list[Any] = [parsed_json(row) for row in text.decode().split("\n") if row]
+    taken: set[str] = set()
     for item in items:
-        stem = os.path.join(folder, *_safe(item["brat"]))
+        name = os.path.join(*_safe(item["brat"]))
+        # Documents of one name, also where upper and lower case are one, get a number each.
+        names = (name, *(f"{name}-{n}" for n in range(2, len(items) + 2)))
+        name = next(one for one in names if one.lower() not in taken)
+        taken.add(name.lower())
+        stem = os.path.join(folder, name)
         os.makedirs(os.path.dirname(stem), exist_ok=True)
         for ending in ("txt", "ann"):
             content = item["text" if ending == "txt" else "ann"]

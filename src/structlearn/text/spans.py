@@ -154,8 +154,8 @@ def cut_document(document: Document, cut: Tokeniser, split: bool = True) -> CutD
     Parameters
     ----------
     split : bool
-        Split tokens where spans begin and end inside of them. Otherwise spans, which are not looked
-        at closely, get whole tokens.
+        Split tokens where spans begin and end inside of them. Otherwise tokens and sentences are
+        those of the text alone, whatever the spans are, which get whole tokens.
     """
     text, spans = document.text, document.spans
     places = cut(text)
@@ -168,6 +168,7 @@ def cut_document(document: Document, cut: Tokeniser, split: bool = True) -> CutD
             refuse_overlaps(document, spans, "a tagger gives each token one label")
             places = _split(document, places, spans, found.remarks)
         labels, inner = _labels(document, places, spans, split)
+        inner = inner if split else set()
     for t, (begin, _) in enumerate(places):
         if t == 0 or (t not in inner and _LINE_END.search(text, places[t - 1][1], begin)):
             found.sentences.append([])

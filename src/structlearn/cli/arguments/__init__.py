@@ -35,9 +35,9 @@ _COMMANDS = {
     "convert": (
         "use.convert_texts",
         "write labelled texts in the format of another tool",
-        "Read labelled texts of Prodigy, doccano, Label Studio, brat (a folder), or spaCy (DocBin), "
-        "or sentences of tokens, and write them in another of these formats, or as columns: text and "
-        "spans are the same.",
+        "Read labelled texts of Prodigy, doccano, Label Studio, brat (a folder) or spaCy (DocBin), "
+        "or sentences of tokens, and write them in another of these formats, or as columns. Texts "
+        "and spans stay as they are.",
     ),
     "convert-model": (
         "use.convert",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Brat"]
 
-_SPAN = re.compile(r"(T[^\t]*)\t(.*\S) (\d+ \d+(?:;\d+ \d+)*)\t(.*)", re.DOTALL)
+_SPAN = re.compile(r"(T[^\t]*)\t([^\s]+) ([0-9]+ [0-9]+(?:;[0-9]+ [0-9]+)*)\t(.*)", re.DOTALL)
 _BLANK = re.compile(r"\s")
 #: Offsets of more digits than any text has characters.
 _LONGEST = 18
@@ -48,9 +48,14 @@ class Brat(SpanFormat):
         found = []
         for n, row in enumerate(self._decoded(text, line).split("\n"), line + 1):
             if row.strip():
-                item = parsed_json(row)
+                try:
+                    item = parsed_json(row)
+                except LineError as error:
+                    raise LineError(n, f"not a document of brat: {error.reason}") from None
                 parts = [item.get(k) for k in ("brat", "text", "ann")] if _is_item(item) else [0]
-                if not all(isinstance(part, str) and is_text(part) for part in parts if part):
+                if not all(
+                    isinstance(part, str) and is_text(part) for part in parts if part is not None
+                ):
                     raise LineError(n, "not a document of brat: name the folder of its files")
                 found.append((item, self._document(item)))
         return found
@@ -114,4 +119,7 @@ class Brat(SpanFormat):
 
 
 def _is_item(item: Any) -> bool:
-    return isinstance(item, dict) and all(isinstance(item.get(k), str) for k in ("brat", "text"))
+    """Tell an object that has the parts of a document."""
+    if not isinstance(item, dict) or "ann" not in item or not item.get("brat"):
+        return False
+    return all(isinstance(item.get(key), str) for key in ("brat", "text"))
