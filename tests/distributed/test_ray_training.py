@@ -125,17 +125,17 @@ def test_a_worker_is_killed_while_it_counts(
     monkeypatch.setattr(ray_crew.RayCrew, "run", killing)
     monkeypatch.setattr(ray_crew, "LARGE", 0)
     assert trained(name, tmp_path, cluster="auto", workers=2) == expected[name]
-    assert crews[0].lost >= 1
+    assert sum(getattr(crew, "lost", 0) for crew in crews) >= 1
 
 
 ESTIMATORS = {
     "crf": lambda: CRF(max_iter=5, tol=1e-9),
     "crf l1": lambda: CRF(max_iter=5, tol=1e-9, l1=0.1),
     "svm": lambda: StructuredSVM(max_iter=5, tol=1e-9),
-    "perceptron": lambda: StructuredPerceptron(max_iter=3),
-    "passive-aggressive": lambda: PassiveAggressive(max_iter=3),
-    "arow": lambda: AROW(max_iter=3),
-    "adagrad": lambda: AdaGrad(max_iter=3),
+    "perceptron": lambda: StructuredPerceptron(max_iter=3, random_state=0),
+    "passive-aggressive": lambda: PassiveAggressive(max_iter=3, random_state=0),
+    "arow": lambda: AROW(max_iter=3, random_state=0),
+    "adagrad": lambda: AdaGrad(max_iter=3, random_state=0),
 }
 
 
