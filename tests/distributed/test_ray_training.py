@@ -116,7 +116,7 @@ def test_a_worker_is_killed_while_it_counts(
     run, jobs = ray_crew.RayCrew.run, itertools.count()
 
     def killing(crew: Any, *given: Any) -> Any:
-        if next(jobs) == 2:
+        if next(jobs) == 1:
             victim = crew.pids[min(crew._actors)]
             os.kill(victim, signal.SIGSTOP)
             threading.Timer(0.2, os.kill, (victim, signal.SIGKILL)).start()
@@ -125,7 +125,7 @@ def test_a_worker_is_killed_while_it_counts(
     monkeypatch.setattr(ray_crew.RayCrew, "run", killing)
     monkeypatch.setattr(ray_crew, "LARGE", 0)
     assert trained(name, tmp_path, cluster="auto", workers=2) == expected[name]
-    assert sum(getattr(crew, "lost", 0) for crew in crews) >= 1
+    assert crews[0].lost >= 1
 
 
 ESTIMATORS = {
