@@ -11,7 +11,9 @@
 
 namespace structlearn {
 
-// Tokens as IntegerPerceptron lays them out: rows of weights, and weights listed one by one.
+// Tokens as IntegerPerceptron lays them out: rows of weights, so many at once, and weights listed
+// one by one.
+constexpr std::size_t kRowsAtOnce = 4;
 struct IntegerTokens {
   const std::uint32_t *full_end, *entry_end;  // of each token
   const std::uint32_t *full, *entry;

@@ -608,16 +608,23 @@ static inline v8i larger_int(v8i a, v8i b) {
   return a > b ? a : b;
 }
 
+// As wide as there are.
+#ifdef __AVX512F__
+typedef std::int32_t vwi __attribute__((vector_size(64)));
+#else
+typedef v8i vwi;
+#endif
+constexpr std::size_t kWide = sizeof(vwi) / sizeof(std::int32_t);
+
 constexpr std::size_t kFullAhead = 12, kEntryAhead = 24;
 // Rows of weights are added in vectors of their own kind, and the sums are whole numbers of 32
 // bits.
 typedef std::int16_t v16s __attribute__((vector_size(32)));
 typedef std::int16_t v8s __attribute__((vector_size(16)));
-static inline v8i load_row(const std::int32_t* p) {
-  return load_int(p);
-}
-static inline v16s load_row(const std::int16_t* p) {
-  v16s v;
+typedef std::int16_t v32s __attribute__((vector_size(64)));  // for machines that have such
+template <class Row, class Whole>
+static inline Row load_row(const Whole* p) {
+  Row v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
@@ -630,6 +637,12 @@ static inline void store_row(std::int32_t* p, v16s v, std::size_t room) {
   __builtin_memcpy(half, &v, sizeof v);
   store_int(p, __builtin_convertvector(half[0], v8i));
   if (room > 8) store_int(p + 8, __builtin_convertvector(half[1], v8i));
+}
+static inline void store_row(std::int32_t* p, v32s v, std::size_t room) {
+  v16s half[2];
+  __builtin_memcpy(half, &v, sizeof v);
+  store_row(p, half[0], room);
+  if (room > 16) store_row(p + 16, half[1], room - 16);
 }
 
 // N vectors a row, kept in registers while the rows are added.
@@ -644,10 +657,12 @@ static inline void whole_scores(const IntegerTokens& tokens, const IntegerWeight
   for (std::size_t t = begin; t < end; ++t, out += stride) {
     const std::size_t full_end = tokens.full_end[t];
     Row sum[N] = {};
-    for (; j < full_end; ++j) {
-      const Whole* row = first + tokens.full[j] * weights.stride;
-      __builtin_prefetch(first + tokens.full[j + kFullAhead] * weights.stride);
-      for (int n = 0; n < N; ++n) sum[n] += load_row(row + kLanes * n);
+    for (; j < full_end; j += kRowsAtOnce) {
+      for (std::size_t i = j; i < j + kRowsAtOnce; ++i) {
+        const Whole* row = first + tokens.full[i] * weights.stride;
+        __builtin_prefetch(first + tokens.full[i + kFullAhead] * weights.stride);
+        for (int n = 0; n < N; ++n) sum[n] += load_row<Row>(row + kLanes * n);
+      }
     }
     for (std::size_t n = 0; n < N; ++n) {
       if (kLanes * n < stride - from)
@@ -681,23 +696,36 @@ static void integer_scores(const IntegerTokens& tokens, const IntegerWeights<std
 static void short_scores(const IntegerTokens& tokens, const IntegerWeights<std::int16_t>& weights,
                          std::size_t begin, std::size_t end, std::size_t stride,
                          std::int32_t* out) {
+#ifdef __AVX512BW__
+  if (stride > 16) {  // rows are whole lines of the cache
+    whole_scores_of<v32s>(tokens, weights, begin, end, stride, out);
+    return;
+  }
+#endif
   whole_scores_of<v16s>(tokens, weights, begin, end, stride, out);
 }
 
-// N vectors of columns from column c on.
-template <int N>
+// Columns in vectors: N wide ones, then one of eight if `rest`.
+template <int N, bool rest>
 static inline void integer_columns(const std::int32_t* T, const std::int32_t* before,
                                    const std::int32_t* s, std::size_t K, std::size_t stride,
                                    std::int32_t floor, std::int32_t* out) {
-  v8i best[N];
-  for (int n = 0; n < N; ++n) best[n] = floor - v8i{};
+  vwi best[N + 1];
+  v8i last = floor - v8i{};
+  for (int n = 0; n < N; ++n) best[n] = floor - vwi{};
   for (std::size_t k = 0; k < K; ++k) {
-    const v8i a = before[k] - v8i{};
+    const std::int32_t* row = T + k * stride;
     for (int n = 0; n < N; ++n) {
-      best[n] = larger_int(a + load_int(T + k * stride + 8 * n), best[n]);
+      const vwi sum = before[k] + load_row<vwi>(row + kWide * n);
+      best[n] = sum > best[n] ? sum : best[n];
     }
+    if constexpr (rest) last = larger_int(before[k] + load_int(row + kWide * N), last);
   }
-  for (int n = 0; n < N; ++n) store_int(out + 8 * n, best[n] + load_int(s + 8 * n));
+  for (int n = 0; n < N; ++n) {
+    best[n] += load_row<vwi>(s + kWide * n);
+    __builtin_memcpy(out + kWide * n, &best[n], sizeof(vwi));
+  }
+  if constexpr (rest) store_int(out + kWide * N, last + load_int(s + kWide * N));
 }
 
 static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::size_t L,
@@ -706,14 +734,20 @@ static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::s
   for (std::size_t t = 1; t < L; ++t) {
     const std::int32_t* before = alpha + (t - 1) * stride;
     std::size_t c = 0;
-    for (; c + 32 <= stride; c += 32) {
-      integer_columns<4>(T + c, before, s + t * stride + c, K, stride, floor,
-                         alpha + t * stride + c);
+    for (; c + 4 * kWide <= stride; c += 4 * kWide) {
+      integer_columns<4, false>(T + c, before, s + t * stride + c, K, stride, floor,
+                                alpha + t * stride + c);
     }
     const std::int32_t* from = s + t * stride + c;
     std::int32_t* out = alpha + t * stride + c;
-    with_number<3>((stride - c) / 8, [&](auto vectors) {
-      integer_columns<vectors.value>(T + c, before, from, K, stride, floor, out);
+    // with_number counts from one on.
+    with_number<4>((stride - c) / kWide + 1, [&](auto vectors) {
+      constexpr int wide = vectors.value - 1;
+      if ((stride - c) % kWide != 0) {
+        integer_columns<wide, true>(T + c, before, from, K, stride, floor, out);
+      } else if (wide > 0) {
+        integer_columns<wide, false>(T + c, before, from, K, stride, floor, out);
+      }
     });
   }
 }

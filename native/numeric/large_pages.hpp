@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct LargePages {
   T* allocate(std::size_t n) {
     void* memory = ::operator new(n * sizeof(T), alignment(n));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (n * sizeof(T) >= kPage) madvise(memory, n * sizeof(T), MADV_HUGEPAGE);
+    // Whole pages: of the last one most might never be used.
+    if (const std::size_t whole = n * sizeof(T) / kPage * kPage) {
+      madvise(memory, whole, MADV_HUGEPAGE);
+    }
 #endif
     return static_cast<T*>(memory);
   }
@@ -38,5 +42,18 @@ struct LargePages {
 
 template <class T>
 using LargeArray = std::vector<T, LargePages<T>>;
+
+// The same with nothing in it yet: numbers that are all written before they are read.
+template <class T>
+struct LargeRelease {
+  std::size_t n = 0;
+  void operator()(T* memory) const { LargePages<T>().deallocate(memory, n); }
+};
+template <class T>
+using LargeBuffer = std::unique_ptr<T[], LargeRelease<T>>;
+template <class T>
+LargeBuffer<T> large_buffer(std::size_t n) {
+  return LargeBuffer<T>(LargePages<T>().allocate(n), LargeRelease<T>{n});
+}
 
 }  // namespace structlearn

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "numeric/large_pages.hpp"
+
 namespace structlearn {
 
 // The first place at or after `home` where `ends(place)`: the key, or a free slot. A table has
@@ -20,11 +22,11 @@ inline std::size_t probe(std::size_t home, std::size_t mask, Ends&& ends) {
 
 // Doubles a table. `used(slot)` tells slots that hold something, `home(slot)` where they want to
 // be.
-template <class Slot, class Used, class Home>
-void double_table(std::vector<Slot>& table, const Slot& free, Used&& used, Home&& home) {
-  std::vector<Slot> larger(2 * table.size(), free);
+template <class Table, class Used, class Home>
+void double_table(Table& table, const typename Table::value_type& free, Used&& used, Home&& home) {
+  Table larger(2 * table.size(), free);
   const std::size_t mask = larger.size() - 1;
-  for (const Slot& slot : table) {
+  for (const auto& slot : table) {
     if (!used(slot)) continue;
     larger[probe(home(slot), mask, [&](std::size_t at) { return !used(larger[at]); })] = slot;
   }
@@ -41,7 +43,7 @@ class OpenTable {
       : slots_(std::bit_ceil(std::max<std::size_t>(64, 2 * expected))) {}
 
   std::size_t size() const { return size_; }
-  const std::vector<Slot>& slots() const { return slots_; }
+  const LargeArray<Slot>& slots() const { return slots_; }
   void prefetch(std::size_t home) const {
     __builtin_prefetch(slots_.data() + (home & (slots_.size() - 1)));
   }
@@ -71,7 +73,7 @@ class OpenTable {
                  [&](std::size_t at) { return !slots_[at].used() || is(slots_[at]); });
   }
 
-  std::vector<Slot> slots_;
+  LargeArray<Slot> slots_;
   std::size_t size_ = 0;
 };
 

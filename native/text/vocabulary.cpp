@@ -34,8 +34,9 @@ void each_label(std::uint64_t bits, std::uint32_t feature, const std::vector<See
   for (; next < later.size() && later[next].feature == feature; ++next) use(later[next].label);
 }
 
-void remap(std::vector<std::int64_t>& begin, std::vector<std::int32_t>& feature,
-           std::vector<double>* value, const std::vector<std::uint32_t>& moved) {
+template <class Numbers>
+void remap(std::vector<std::int64_t>& begin, Numbers& feature, std::vector<double>* value,
+           const std::vector<std::uint32_t>& moved) {
   std::size_t kept = 0, j = 0;
   for (std::size_t row = 0; row + 1 < begin.size(); ++row) {
     const auto end = static_cast<std::size_t>(begin[row + 1]);
@@ -180,6 +181,7 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
     const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
     const std::uint32_t copies = corpus.copies(s);
     extractor.keys(s, false, keys_);
+    number_.resize(keys_.key.size());
     std::size_t j = 0;
     for (std::size_t t = 0; t < n; ++t) {
       const std::uint32_t cell = target.cell[begin + t];
@@ -194,13 +196,22 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
           sighting_.push_back({static_cast<std::uint32_t>(sentences_),
                                static_cast<std::uint32_t>(t), keys_.origin[j]});
         }
-        if (label != FeatureIndex::kAbsent) observe(id, label);
+        number_[j] = id;
+        __builtin_prefetch(&seen_[id], 1);
         if (rows) rows->feature.push_back(static_cast<std::int32_t>(id));
       }
       if (rows) {
         rows->begin.push_back(static_cast<std::int64_t>(rows->feature.size()));
         rows->label.push_back(label == FeatureIndex::kAbsent ? -1
                                                              : static_cast<std::int32_t>(label));
+      }
+    }
+    // What was asked for is here by now.
+    j = 0;
+    for (std::size_t t = 0; t < n; ++t) {
+      const std::uint32_t label = label_of_cell_[target.cell[begin + t]];
+      for (; j < keys_.end[t]; ++j) {
+        if (label != FeatureIndex::kAbsent) observe(number_[j], label);
       }
     }
     if (rows) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "numeric/large_pages.hpp"
 #include "numeric/probing.hpp"
 #include "text/features.hpp"
 
@@ -16,7 +17,7 @@ namespace structlearn::text {
 struct TokenRows {
   std::vector<std::int64_t> sentence{0};  // first token of each
   std::vector<std::int64_t> begin{0};     // features of token t: [begin[t], begin[t+1])
-  std::vector<std::int32_t> feature;
+  LargeArray<std::int32_t> feature;
   std::vector<double> value;        // one a feature, or empty: all 1
   std::vector<std::int32_t> label;  // -1: unknown
   // The same for the label pairs, one a token but the first of each sentence.
@@ -127,6 +128,7 @@ class Vocabulary {
   std::vector<std::uint32_t> row_ptr_, column_;
   bool frozen_ = false;
   Keys keys_;
+  std::vector<std::uint32_t> number_;  // of the keys
   std::vector<std::uint32_t> label_of_cell_;
   std::size_t sentences_ = 0;
 };

@@ -12,8 +12,14 @@ constexpr std::uint32_t kMost = 0xFFFFFFFFu;
 constexpr std::size_t kLanes = 8;
 constexpr std::int32_t kShort = 32767;  // the largest number of 16 bits
 constexpr std::size_t kReadAhead = 64;
+constexpr std::size_t kStepAhead = 8;
 // A forbidden outcome: far below every score, and far from overflowing when scores are added to it.
 constexpr std::int32_t kForbidden = -(1 << 28);
+
+// How many rows are laid out where there are n.
+constexpr std::size_t in_fours(std::size_t n) {
+  return (n + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce;
+}
 
 std::vector<std::int32_t> integer_mask(std::span<const double> mask, std::size_t rows,
                                        std::size_t K, std::size_t stride) {
@@ -42,13 +48,13 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   // From about this many observed labels on, adding a whole row beats adding weights one by one;
   // with many labels listing the weights of such features at each token takes more memory.
   const std::size_t enough = std::clamp<std::size_t>(stride_ / 8, 3, 16);
-  std::uint32_t rows = 0, listed = 0;
+  std::uint32_t rows = 1, listed = 0;
   for (std::size_t f = 0; f < features; ++f) {
     const std::uint32_t n = row_ptr_[f + 1] - row_ptr_[f];
-    if (n >= enough) {
-      place_[f] = {rows++, kFull};
+    if (n >= enough || listed > Place::kMostFirst) {
+      place_[f] = Place::of_row(rows++);
     } else {
-      place_[f] = {listed, n};
+      place_[f] = Place::of_list(listed, n);
       listed += n;
     }
   }
@@ -56,10 +62,14 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   short_store_.listed.assign(listed + 1, 0);  // at least one, to be asked for ahead of time
   full_real_.assign(rows * K_, 0);
   full_behind_.assign(rows * K_, 0);
+  listed_label_.reserve(listed);
   for (std::size_t f = 0; f < features; ++f) {
-    if (place_[f].listed != kFull) continue;
     for (std::uint32_t q = row_ptr_[f]; q < row_ptr_[f + 1]; ++q) {
-      full_real_[place_[f].first * K_ + column_[q]] = !layout.real || layout.real[q];
+      if (place_[f].is_full()) {
+        full_real_[place_[f].row() * K_ + column_[q]] = !layout.real || layout.real[q];
+      } else {
+        listed_label_.push_back(static_cast<std::uint16_t>(column_[q]));
+      }
     }
   }
   listed_behind_.assign(listed, 0);
@@ -87,15 +97,19 @@ void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
   const std::size_t tokens = rows.gold.size(), features = rows.feature.size();
   constexpr std::size_t kAhead = 24;
   std::uint64_t full = 0, listed = 0;
-  for (std::size_t j = 0; j < features; ++j) {
-    if (j + kAhead < features) {
-      __builtin_prefetch(&place_[static_cast<std::size_t>(rows.feature[j + kAhead])]);
+  for (std::size_t t = 0, j = 0; t < tokens; ++t) {
+    std::uint64_t own = 0;
+    for (; j < static_cast<std::size_t>(rows.begin[t + 1]); ++j) {
+      if (j + kAhead < features) {
+        __builtin_prefetch(&place_[static_cast<std::size_t>(rows.feature[j + kAhead])]);
+      }
+      const Place place = place_[static_cast<std::size_t>(rows.feature[j])];
+      own += place.is_full();
+      listed += place.listed();
     }
-    const Place& place = place_[static_cast<std::size_t>(rows.feature[j])];
-    full += place.listed == kFull;
-    listed += place.listed == kFull ? 0 : place.listed;
+    full += in_fours(own);
   }
-  if (std::max({std::uint64_t{features}, std::uint64_t{tokens}, listed}) > kMost / 8) {
+  if (std::max({full, std::uint64_t{tokens}, listed}) > kMost / 8) {
     throw std::invalid_argument("more tokens than a batch can hold");
   }
   batch.sentence.assign(rows.sentence.begin(), rows.sentence.end());
@@ -103,9 +117,9 @@ void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
   batch.full_end.resize(tokens);
   batch.entry_end.resize(tokens);
   // The kernel asks for memory ahead of what it reads, beyond the end at the end.
-  batch.full = std::make_unique_for_overwrite<std::uint32_t[]>(full + kReadAhead);
-  batch.entry = std::make_unique_for_overwrite<std::uint32_t[]>(listed + kReadAhead);
-  batch.entry_place = std::make_unique_for_overwrite<std::uint32_t[]>(listed);
+  batch.full = large_buffer<std::uint32_t>(full + kReadAhead);
+  batch.entry = large_buffer<std::uint32_t>(listed + kReadAhead);
+  batch.entry_place = large_buffer<std::uint32_t>(listed + 1);
   std::uint32_t* to_full = batch.full.get();
   std::uint32_t* to_entry = batch.entry.get();
   std::uint32_t* to_place = batch.entry_place.get();
@@ -119,18 +133,20 @@ void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
       if (j + kAhead < features) {
         __builtin_prefetch(&place_[static_cast<std::size_t>(rows.feature[j + kAhead])]);
       }
-      const auto f = static_cast<std::size_t>(rows.feature[j]);
-      const Place& place = place_[f];
-      if (place.listed == kFull) {
-        *to_full++ = place.first;
+      const Place place = place_[static_cast<std::size_t>(rows.feature[j])];
+      if (place.is_full()) {
+        *to_full++ = place.row();
         continue;
       }
-      for (std::uint32_t i = 0; i < place.listed; ++i) {
-        *to_entry++ = place.first + i;
-        *to_place++ = row + column_[row_ptr_[f] + i];
+      const std::uint32_t end = place.first() + place.listed();
+      for (std::uint32_t i = place.first(); i < end; ++i) {
+        *to_entry++ = i;
+        *to_place++ = row + listed_label_[i];
       }
     }
-    batch.most_full = std::max(batch.most_full, static_cast<std::size_t>(to_full - before));
+    const auto own = static_cast<std::size_t>(to_full - before);
+    batch.most_full = std::max(batch.most_full, own);
+    to_full = std::fill_n(to_full, in_fours(own) - own, 0);
     batch.full_end[t] = static_cast<std::uint32_t>(to_full - batch.full.get());
     batch.entry_end[t] = static_cast<std::uint32_t>(to_entry - batch.entry.get());
   }
@@ -220,6 +236,9 @@ void IntegerPerceptron::update(const Batch& batch, std::size_t begin, std::size_
     }
     if (gold[i] == found_[i]) continue;
     for (std::uint32_t j = t == 0 ? 0 : batch.full_end[t - 1]; j < batch.full_end[t]; ++j) {
+      const std::int64_t* const later = full_behind_.data() + batch.full[j + kStepAhead] * K_;
+      __builtin_prefetch(later + gold[i], 1);
+      __builtin_prefetch(later + found_[i], 1);
       step_full(batch.full[j], gold[i], 1);
       step_full(batch.full[j], found_[i], -1);
     }
@@ -312,14 +331,14 @@ void IntegerPerceptron::each(Self& self, Visit&& visit) {
   std::size_t at = 0;
   const auto visit_features = [&](auto& full, auto& listed) {
     for (std::size_t f = 0; f < self.place_.size(); ++f) {
-      const Place& place = self.place_[f];
+      const Place place = self.place_[f];
       for (std::uint32_t q = self.row_ptr_[f]; q < self.row_ptr_[f + 1]; ++q) {
-        if (place.listed == kFull) {
+        if (place.is_full()) {
           const std::size_t k = self.column_[q];
-          visit(at++, full[place.first * self.row_ + k],
-                self.full_behind_[place.first * self.K_ + k], 0);
+          visit(at++, full[place.row() * self.row_ + k],
+                self.full_behind_[place.row() * self.K_ + k], 0);
         } else {
-          const std::size_t entry = place.first + (q - self.row_ptr_[f]);
+          const std::size_t entry = place.first() + (q - self.row_ptr_[f]);
           visit(at++, listed[entry], self.listed_behind_[entry], 0);
         }
       }

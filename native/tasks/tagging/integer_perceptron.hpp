@@ -41,8 +41,10 @@ class IntegerPerceptron {
   struct Batch {
     std::vector<std::uint32_t> sentence{0};          // first token of each
     std::vector<std::uint32_t> full_end, entry_end;  // of each token
-    // As many as the ends say, and some more to read ahead of them.
-    std::unique_ptr<std::uint32_t[]> full, entry, entry_place;
+    // As many as the ends say, and some more to read ahead of them. Rows come in fours, with row 0,
+    // which is zero, for those that are missing: the adding has fewer turns, and they are easier to
+    // foresee.
+    LargeBuffer<std::uint32_t> full, entry, entry_place;
     std::vector<std::uint16_t> gold;
     std::size_t most_full = 0;  // rows of a token
   };
@@ -75,12 +77,24 @@ class IntegerPerceptron {
   std::int64_t steps() const { return steps_; }
 
  private:
-  // Where the weights of a feature are: its row, or the first of those that are listed.
-  struct Place {
-    std::uint32_t first = 0;
-    std::uint32_t listed = kFull;  // how many; kFull: it has a row
+  // Where the weights of a feature are: its row, or the first of those that are listed and how many
+  // these are. In four bytes: each feature of a corpus is looked up, mostly far from the last one.
+  class Place {
+   public:
+    static constexpr std::uint32_t kMostListed = 15, kMostFirst = (1u << 27) - 1;
+    static Place of_row(std::uint32_t row) { return Place(kFull | row); }
+    static Place of_list(std::uint32_t first, std::uint32_t n) { return Place(first << 4 | n); }
+    Place() = default;
+    bool is_full() const { return (code_ & kFull) != 0; }
+    std::uint32_t row() const { return code_ & ~kFull; }
+    std::uint32_t first() const { return code_ >> 4; }
+    std::uint32_t listed() const { return is_full() ? 0 : code_ & kMostListed; }
+
+   private:
+    static constexpr std::uint32_t kFull = 1u << 31;
+    explicit Place(std::uint32_t code) : code_(code) {}
+    std::uint32_t code_ = 0;
   };
-  static constexpr std::uint32_t kFull = 0xFFFFFFFFu;
   // The weights, in as few bits as their size asks for.
   template <class Whole>
   struct Store {
@@ -111,15 +125,15 @@ class IntegerPerceptron {
   std::size_t boundary_ = 0;  // weights of features, before start and end
   std::span<const std::uint32_t> row_ptr_;
   const std::uint32_t* column_;
-  std::vector<Place> place_;  // of a feature
-  bool short_ = true;         // which of the stores is in use
+  LargeArray<Place> place_;  // of a feature
+  std::vector<std::uint16_t> listed_label_;
+  bool short_ = true;  // which of the stores is in use
   Store<std::int16_t> short_store_;
   Store<std::int32_t> store_;
   std::int32_t largest_ = 0;             // no weight of a feature was ever larger
   std::int32_t limit_ = 0;               // what largest_ may be in 16 bits
   std::vector<std::uint8_t> full_real_;  // rows of K_; 0: the pair was not observed
-  std::vector<std::int64_t> full_behind_;
-  std::vector<std::int64_t> listed_behind_;
+  LargeArray<std::int64_t> full_behind_, listed_behind_;
   // Transitions with the masks in them, both ways round; start and end in rows of stride_.
   std::vector<std::int32_t> transition_, transposed_, start_, end_;
   std::vector<std::int32_t> transition_mask_, start_mask_, end_mask_;

@@ -34,7 +34,9 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; ends the process."""
     sys.excepthook = _show_crash
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    gc.freeze()  # the process ends: nobody has to look for garbage once more
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

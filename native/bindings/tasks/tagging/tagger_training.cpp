@@ -40,8 +40,9 @@ nb::tuple as_tuple(const WeightArrays& a) {
 nb::dict array_dict(nb::handle self) {
   TokenRows& rows = nb::cast<TokenRows&>(self);
   nb::dict d;
-  const auto add = [&]<class T>(const char* name, std::vector<T>& values) {
-    d[name] = nb::ndarray<nb::numpy, T, nb::ndim<1>>(values.data(), {values.size()}, self);
+  const auto add = [&](const char* name, auto& values) {
+    using Number = std::remove_reference_t<decltype(values[0])>;
+    d[name] = nb::ndarray<nb::numpy, Number, nb::ndim<1>>(values.data(), {values.size()}, self);
   };
   add("sentence", rows.sentence);
   add("begin", rows.begin);
