@@ -41,7 +41,8 @@ def _documents(rng: Rng) -> list[Document]:
 
 
 def _file(format: str, documents: list[Document]) -> str:
-    return memory_file(FORMATS[format]().render(documents))
+    writer: Any = FORMATS[format]()
+    return memory_file(writer.render(documents))
 
 
 @relation("span formats train one model", _TAGGERS, cost="fit")

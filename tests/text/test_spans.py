@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.exceptions import FileError, LineError
-from structlearn.text import read_corpus
+from structlearn.text import read_corpus, tokenisers
 from structlearn.text.brat_folders import unpack
 from structlearn.text.files import read_bytes
 from structlearn.text.formats import FORMATS, guess_format, span_formats
 from structlearn.text.spans import Document, Span, cut_document, found_spans
 from structlearn.text.tokenisers import TOKENISERS, tokeniser
+from tests.tasks.test_matrix import trained
 
 PLAIN = [name for name in span_formats() if name != "docbin"]
 
@@ -328,6 +329,15 @@ def test_words(text):
 def test_characters_keep_their_marks():
     text = "e\u0301 👍🏽 नि"
     assert [text[a:b] for a, b in tokeniser("characters")(text)] == ["e\u0301", "👍🏽", "नि"]
+
+
+def test_the_tokeniser_of_the_english_pipeline(monkeypatch):
+    pipeline = trained("pipeline", "perceptron")
+    monkeypatch.setattr(tokenisers, "_english_pipeline", lambda: pipeline)
+    text = "They don't! The cat sees a dog.\n\nDon't they swim?"
+    expected = [place for sentence in pipeline.places(text) for place in sentence]
+    assert tokeniser("english")(text) == expected
+    assert len(expected) > 8
 
 
 @pytest.mark.parametrize("name", ["wrods", "", "(", 3, "x" * 2000])
