@@ -13,7 +13,7 @@ from structlearn.text.files import read_bytes
 from structlearn.text.formats import FORMATS, guess_format, span_formats
 from structlearn.text.spans import Document, Span, cut_document, found_spans
 from structlearn.text.tokenisers import TOKENISERS, tokeniser
-from tests.tasks.test_matrix import trained
+from tests.tasks.trainings import TRAININGS
 
 PLAIN = [name for name in span_formats() if name != "docbin"]
 
@@ -332,7 +332,7 @@ def test_characters_keep_their_marks():
 
 
 def test_the_tokeniser_of_the_english_pipeline(monkeypatch):
-    pipeline = trained("pipeline", "perceptron")
+    pipeline = TRAININGS["pipeline"].fit("perceptron")
     monkeypatch.setattr(tokenisers, "_english_pipeline", lambda: pipeline)
     text = "They don't! The cat sees a dog.\n\nDon't they swim?"
     expected = [place for sentence in pipeline.places(text) for place in sentence]
