@@ -27,10 +27,10 @@ def summary_html(estimator: Any) -> str:
     order = _by_frequency(estimator)
     if transition is not None and transition.shape == (len(names), len(names)):
         parts.append(_folded(lambda shown: _pairs(transition, names, shown), order))
-    features = getattr(estimator, "feature_names_", {}).get("label")
-    label = blocks.get("label")
+    features, label = estimator.feature_names_.get("label"), blocks.get("label")
     if features and label is not None and label.shape == (len(names), len(features)):
-        parts.append(_folded(lambda shown: _features(label, names, features, shown), order))
+        rows = list(estimator._heaviest(_TOP).values())
+        parts.append(_folded(lambda shown: _features(rows, names, shown), order))
     return f'<div class="sl-summary"><style>{STYLE}</style>{"".join(parts)}</div>'
 
 
@@ -88,17 +88,13 @@ def _pairs(table: Any, names: list[str], shown: list[int]) -> str:
     )
 
 
-def _features(label: Any, names: list[str], features: list[str], shown: list[int]) -> str:
-    weights = np.where(np.isfinite(label), label, 0.0)
-    largest = float(np.abs(weights).max(initial=0.0)) or 1.0
+def _features(heaviest: list[list[tuple[str, float]]], names: list[str], shown: list[int]) -> str:
+    largest = max((abs(w) for row in heaviest for _, w in row), default=1.0)
     rows = []
     for k in shown:
-        order = np.argsort(-np.abs(weights[k]), kind="stable")[:_TOP]
         cells = "".join(
-            f'<td style="{_shade(float(weights[k, j]), largest)}">{escape(features[j])} '
-            f"{weights[k, j]:+.2f}</td>"
-            for j in order
-            if weights[k, j]
+            f'<td style="{_shade(w, largest)}">{escape(name)} {w:+.2f}</td>'
+            for name, w in heaviest[k]
         )
         rows.append(f"<tr><th>{escape(names[k])}</th>{cells}</tr>")
     caption = f"heaviest features{_rest(shown, names)}"
