@@ -1,4 +1,4 @@
-"""The tour: learners on built-in data, a look inside one prediction, and trees."""
+"""The tour: text, learning on built-in data, a look inside one prediction, and trees."""
 
 from __future__ import annotations
 
@@ -12,38 +12,37 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .datasets import load_digit_words, make_treebank
+from .datasets import make_treebank
 from .estimators import CRF, HMM, StructuredPerceptron, StructuredSVM
 from .exceptions import ConvergenceWarning
 from .losses import Hamming, hinge_loss
+from .metrics import chunk_f1
 from .printing import UnreadError, visible
 from .structures import Chain, trellis
 
 __all__ = ["run", "word_features"]
 
+#: Words that are something else each time.
+_TEXT = "I left my left glove on the left. They can fish in the can."
+
 
 def word_features(words: Sequence[str]) -> list[list[str]]:
-    """Return for each word the features of the tour: itself, neighbours, ending, case."""
+    """Return for each word the features of the tour: itself, its neighbours, endings, case."""
     lower = ["<s>", *(w.lower() for w in words), "</s>"]
     return [
         [
             f"word={lower[i + 1]}",
             f"before={lower[i]}",
             f"after={lower[i + 2]}",
-            f"suffix2={w[-2:].lower()}",
-            f"suffix3={w[-3:].lower()}",
+            f"ends={lower[i + 1][-2:]}",
+            f"ends={lower[i + 1][-3:]}",
+            f"before ends={lower[i][-3:]}",
+            f"after ends={lower[i + 2][-3:]}",
             f"capital={w[0].isupper()}",
             "always",
         ]
         for i, w in enumerate(words)
     ]
-
-
-#: What is annotated at the end.
-_PARAGRAPH = (
-    "Dr. Smith didn't reply. She'd already left for New York, where it's cheaper to fly than to "
-    'drive! "I can\'t wait," she wrote to us@example.com.'
-)
 
 
 class _Output(Console):
@@ -75,87 +74,88 @@ def run(
     """
     out = console or _Output(highlight=False)
     out.rule("[bold]structlearn: the tour")
+    _show_text(out, text)
     bank = make_treebank(sentences, random_state=random_state)
     cut = sentences * 4 // 5
     words = [list(s.words) for s in bank]
-    tags = [list(s.tags) for s in bank]
+    chunks = [list(s.chunks) for s in bank]
     features = [word_features(w) for w in words]
-    out.print(
-        f"\n[bold]1. Tagging[/bold]: {cut} made sentences to learn from, {sentences - cut} to "
-        f"test, {len({t for row in tags for t in row})} tags. Each learner scores words and tag "
-        "pairs jointly and finds the best sequence by Viterbi; they differ in how the weights are "
-        "learned.\n"
-    )
-    learners = _learners(random_state)
-    rows, fitted = [], {}
-    for name, model in learners.items():
-        inputs = words if isinstance(model, HMM) else features
-        row, fitted[name] = _measure(out, model, inputs, tags, cut)
-        rows.append((name, *row))
-    _print_table(out, rows)
-
-    digits = [
-        load_digit_words(400, subset="train", random_state=random_state),
-        load_digit_words(400, subset="test", random_state=random_state),
-    ]
-    X = [x for part in digits for x in part.X]
-    y = [z for part in digits for z in part.y]
-    out.print(
-        "\n[bold]2. Reading digits[/bold]: words of handwritten digits under noise, 400 to learn "
-        "from and 400 to test, no image in both. Digits follow each other by habit, so that "
-        "neighbours help.\n"
-    )
-    rows = []
-    alone = CRF(Chain(order=0), C=1.0, boundaries=False)
-    for name, model in {"one by one (no chain)": alone, **_learners(random_state)}.items():
-        row, _ = _measure(out, model, X, y, len(digits[0].X))
-        rows.append((name, *row))
-    _print_table(out, rows)
-
-    _look_inside(out, fitted["SVM"], words[cut:], features[cut:], tags[cut:])
+    svm = _show_learning(out, words, features, chunks, cut, random_state)
+    _look_inside(out, svm, words[cut:], features[cut:], chunks[cut:])
     _show_trees(out, bank[:cut], bank[cut:], random_state)
-    _show_text(out, text)
+    out.print(
+        "\nNext: [bold]structlearn demo --files data[/] writes small files to train on, "
+        "[bold]structlearn workbench[/] shows the algorithms step by step."
+    )
     out.print()
 
 
-def _learners(random_state: int) -> dict[str, Any]:
-    return {
-        "HMM": HMM(),
-        "perceptron": StructuredPerceptron(average=False, random_state=random_state),
-        "perceptron, averaged": StructuredPerceptron(random_state=random_state),
-        "SVM": StructuredSVM(C=0.1, max_iter=32, tol=0.05, random_state=random_state),
-        "CRF": CRF(C=1.0, tol=1e-3),
-    }
+# -- learning --------------------------------------------------------------------------------------
+
+
+def _show_learning(
+    out: Console, words: Any, features: Any, chunks: Any, cut: int, random_state: int
+) -> Any:
+    """Learn phrases in several ways, from poor to rich; return the SVM."""
+    alone = [[row[:1] for row in sentence] for sentence in features]
+    rule = sorted(_impossible_pairs({k for row in chunks for k in row}))
+    settings: dict[str, Any] = {"C": 0.1, "max_iter": 32, "tol": 0.05, "random_state": random_state}
+    svm = StructuredSVM(**settings)
+    ways: list[tuple[str, Any, Any]] = [
+        ("each word alone", CRF(Chain(order=0), boundaries=False), alone),
+        ("+ order of labels: HMM", HMM(), words),
+        ("each word alone, with its context", CRF(Chain(order=0), boundaries=False), features),
+        ("both: perceptron", StructuredPerceptron(random_state=random_state), features),
+        ("both: SVM", svm, features),
+        ("both: CRF", CRF(C=1.0, tol=1e-3), features),
+        ("both, and a rule: SVM", StructuredSVM(forbid={"transition": rule}, **settings), features),
+    ]
+    example = " ".join(
+        f"{w}/{k}" for w, k in zip(words[cut], chunks[cut], strict=True) if len(words[cut]) < 99
+    )
+    out.print(
+        f"\n[bold]2. Learning to find phrases[/bold]: from {cut} made sentences such as\n\n   "
+        f"[italic]{example}[/italic]\n\nB-NP begins a noun phrase, I-NP continues it; the label "
+        f"of a word depends on its neighbours' labels. Tested on {len(words) - cut} other "
+        "sentences.\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("how")
+    for head in ("phrases right (F1 %)", "impossible labels", "training s"):
+        table.add_column(head, justify="right")
+    rows = [(name, *_measure(out, model, X, chunks, cut)) for name, model, X in ways]
+    best = max(row[1] for row in rows)
+    for name, f1, impossible, seconds in rows:
+        style = "bold green" if f1 == best else ""
+        cells = (f"{100 * f1:.1f}", str(impossible), f"{seconds:.2f}")
+        table.add_row(Text(name), Text(cells[0], style), *map(Text, cells[1:]))
+    out.print(table)
+    out.print(
+        "\nF1: how many phrases are found and right, 100 if all are. Impossible: an I- label with "
+        "no phrase to continue.\n\nAn HMM knows the order of labels, and of each word the word "
+        "alone; perceptron, SVM and CRF may look at anything: endings, neighbours, capitals. They "
+        "score whole sentences and find the best one exactly. A rule is kept always."
+    )
+    return svm
+
+
+def _impossible_pairs(labels: set[str]) -> list[tuple[str, str]]:
+    return [(a, b) for a in labels for b in labels if b.startswith("I-") and a[1:] != b[1:]]
 
 
 def _measure(
     out: Console, model: Any, X: list[Any], y: list[Any], cut: int
-) -> tuple[tuple[float, float, float], Any]:
-    """Train and test; return error rates in per cent, seconds, and the model."""
+) -> tuple[float, int, float]:
+    """Train and test; return F1 of phrases, the number of impossible labels, and seconds."""
     begin = time.perf_counter()
     with warnings.catch_warnings(), out.status(f"training {type(model).__name__} …"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a tour, not a proof
         model.fit(X[:cut], y[:cut])
     seconds = time.perf_counter() - begin
-    predicted = model.predict(X[cut:])
-    wrong = [np.asarray(p) != np.asarray(g) for p, g in zip(predicted, y[cut:], strict=True)]
-    labels = 100 * float(np.concatenate(wrong).mean())
-    whole = 100 * float(np.mean([w.any() for w in wrong]))
-    return (labels, whole, seconds), model
-
-
-def _print_table(out: Console, rows: list[tuple[str, float, float, float]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("method")
-    for head in ("label error %", "sequence error %", "training s"):
-        table.add_column(head, justify="right")
-    best = min(row[1] for row in rows)
-    for name, labels, whole, seconds in rows:
-        style = "bold green" if labels == best else ""
-        table.add_row(
-            Text(name), Text(f"{labels:.2f}", style), Text(f"{whole:.1f}"), Text(f"{seconds:.2f}")
-        )
-    out.print(table)
+    predicted = [row.tolist() for row in model.predict(X[cut:])]
+    pairs = (pair for row in predicted for pair in zip(["O", *row], row, strict=False))
+    impossible = sum(b.startswith("I-") and a[1:] != b[1:] for a, b in pairs)
+    return chunk_f1(y[cut:], predicted), impossible, seconds
 
 
 # -- one prediction --------------------------------------------------------------------------------
@@ -174,9 +174,9 @@ def _look_inside(
     augmented_scores = {**scores, "label": scores["label"] + cost["label"]}
     augmented = trellis(**augmented_scores)
     out.print(
-        "\n[bold]3. Inside one prediction[/bold] of the SVM. The trellis: in each cell the score "
-        "α of the best prefix that ends there, and the tag it comes from; the best path is "
-        "marked ●.\n"
+        "\n[bold]3. Inside one prediction[/bold] of the SVM. A column for each word, a row for "
+        "each label. A number is the score of the best labelling of the words up to there that "
+        "ends with this label, and ‹ the label before it; the best path is marked ●.\n"
     )
     shown = _rows_to_show(scores, [plain.path, augmented.path, gold])
     out.print(_draw(words[i], names, shown, plain, "bold green"))
@@ -187,8 +187,8 @@ def _look_inside(
         + (" — the gold one." if (plain.path == gold).all() else f"; gold: {' '.join(tags[i])}")
     )
     out.print(
-        "\nTraining asks for more: the gold path must win by the number of wrong tags. Loss "
-        "augmentation adds 1 to every wrong tag's cell and searches again:\n"
+        "\nTraining asks for more: the right path must win by as many points as another has wrong "
+        "labels. So 1 is added to the cell of every wrong label, and the search runs again:\n"
     )
     out.print(_draw(words[i], names, shown, augmented, "bold red"))
     value, _ = hinge_loss()(chain, gold, **scores)
@@ -196,7 +196,8 @@ def _look_inside(
         f"\nNow [bold red]{' '.join(names[augmented.path])}[/] wins: score "
         f"{chain.score(augmented.path, **scores):.2f} + "
         f"{Hamming()(gold, augmented.path):.0f} wrong, against {chain.score(gold, **scores):.2f} "
-        f"for the gold path: slack ξ = {value:.2f}."
+        f"for the right path. The difference, {value:.2f}, is what training pays for this "
+        "sentence (the slack ξ)."
     )
 
 
@@ -263,8 +264,9 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
 
     train, test = list(train)[:_TREES], list(test)[:_TESTED]
     out.print(
-        f"\n[bold]4. Trees[/bold]: the same sentences come with dependencies and brackets. Two "
-        f"parsers learn from {len(train)} of them, tags included, and are tested on {len(test)}.\n"
+        f"\n[bold]4. Trees[/bold]: the same sentences come with trees. Two parsers learn from "
+        f"{len(train)} of them, tags included, and are tested on {len(test)}: of the first, how "
+        "many words hang on the right word; of the second, how many brackets are found and right.\n"
     )
     learned: list[Any] = []
     seconds = []
@@ -313,36 +315,45 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
 
 
 def _show_text(out: Console, path: str | None) -> None:
-    """Annotate a paragraph, if the English model is installed."""
+    """Annotate a text, if the English model is installed: words by themselves, and together."""
     from .exceptions import FileError
     from .loading import load
     from .text.files import read_bytes
 
-    text = _PARAGRAPH if path is None else read_bytes(path).decode("utf-8-sig")
+    text = _TEXT if path is None else read_bytes(path).decode("utf-8-sig")
     try:
         nlp = load("english")
     except FileError:
         if path is not None:
             raise
-        return  # without the package the tour ends here
+        return  # without the package the tour begins with learning
     doc = nlp(text)
-    out.print(
-        "\n[bold]5. From running text[/bold]: the English model finds sentences, tokens, tags, "
-        "lemmas and trees.\n"
-    )
-    out.print(Text(visible(text.strip()[:2000], lines=True), "italic"))
-    for sentence in doc.sentences[:10]:
-        out.print()
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for title in ("", "word", "lemma", "tag", "relation", "head"):
-            table.add_column(title, justify="left" if title else "right")
-        words = ["ROOT", *(token.text for token in sentence)]
+    out.print("\n[bold]1. Text in, analysis out[/bold], by the English model in models/english:\n")
+    out.print(Text(f"   {visible(text.strip()[:2000], lines=True)}\n", "italic"))
+    shown = doc.sentences[:10]
+    alone = nlp.annotate([[token.text] for sentence in shown for token in sentence])
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("word", "tag, the word alone", "tag, in its sentence", "lemma", "relation"):
+        table.add_column(title)
+    changed = n = 0
+    for sentence in shown:
+        table.add_row()
         for token in sentence:
-            cells = (str(token.id), token.text, token.lemma, token.upos)
-            arc = (f"←{token.relation}—", words[token.head_id or 0])
-            table.add_row(*(Text(visible(cell)) for cell in (*cells, *arc)))
-        out.print(table)
-    out.print("\nThe same for your text: structlearn annotate english FILE (- for what you type)")
+            single = alone[n]
+            n, other = n + 1, single.upos != token.upos
+            changed += other
+            head = "" if token.head in (None, token) else f" of {token.head}"
+            cells = (token.text, single.upos, token.upos, token.lemma, token.relation + head)
+            styles = ("", "bold red" if other else "", "bold green" if other else "", "", "")
+            table.add_row(
+                *(Text(visible(c), style) for c, style in zip(cells, styles, strict=True))
+            )
+    out.print(table)
+    out.print(
+        f"\nRead one by one, {changed} of these {n} words get another tag than in their sentence: "
+        "what surrounds a word decides. The tag is the part of speech; the relation says which "
+        "word it depends on. Your text: [bold]structlearn annotate english FILE[/]"
+    )
 
 
 def _rows(sentence: Any) -> list[tuple[Any, ...]]:
