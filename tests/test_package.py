@@ -61,10 +61,10 @@ def test_what_structlearn_brings_is_listed_alike():
     root = SOURCE.parents[1]
     core = (root / "pyproject.toml").read_text()
     full = (root / "packaging" / "structlearn" / "pyproject.toml").read_text()
-    left_out = re.findall(r'^  "/(\w+)/",$', core, re.M)
-    added = re.findall(r'^"structlearn/(\w+)" = "../../src/structlearn/\1"$', full, re.M)
-    assert left_out == added == list(BROUGHT)
-    assert all((SOURCE / name / "__init__.py").exists() for name in BROUGHT)
+    left_out = re.findall(r'^  "/([\w/]+)/",$', core, re.M)
+    added = re.findall(r'^"structlearn/([\w/]+)" = "../../src/structlearn/\1"$', full, re.M)
+    assert left_out == added == [name.replace(".", "/") for name in BROUGHT]
+    assert all((SOURCE / name / "__init__.py").exists() for name in added)
 
 
 def test_what_structlearn_brings_is_found_in_another_folder(tmp_path):

@@ -263,7 +263,7 @@ def test_what_is_missing_is_named_and_how_to_get_it(code):
 def assert_says_how_to_get_it(told):
     """In a checkout NumPy alone is missing; with the wheel alone, what structlearn brings too."""
     assert re.match(
-        r"this needs (NumPy|structlearn\.\w+), which is not installed: pip install structlearn ",
+        r"this needs (NumPy|structlearn\.[\w.]+), which is not installed: pip install structlearn ",
         told,
     )
 

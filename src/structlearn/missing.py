@@ -28,11 +28,13 @@ REQUIRED = {
 BROUGHT = (
     "datasets",
     "distributed",
+    "features",
     "learners",
     "losses",
     "problem",
     "scoring",
     "structures",
+    "tasks.images",
     "testing",
     "torch",
     "traces",
@@ -54,7 +56,8 @@ class MissingPackages:
         if home == "structlearn" and brought in BROUGHT:
             from importlib.machinery import PathFinder
 
-            if found := PathFinder.find_spec(name, [f"{folder}/{home}" for folder in sys.path]):
+            package = name.rpartition(".")[0].replace(".", "/")
+            if found := PathFinder.find_spec(name, [f"{folder}/{package}" for folder in sys.path]):
                 return found
         elif name not in REQUIRED or _importer().partition(".")[0] != "structlearn":
             return None
