@@ -1,5 +1,6 @@
 """Pipelines: text in, documents out, and back."""
 
+import gc
 import io
 import json
 import math
@@ -24,6 +25,8 @@ from structlearn.tasks.pipeline.corpora import tagged_corpus
 from structlearn.tasks.pipeline.doc import Doc
 from structlearn.tasks.pipeline.files import text_pieces
 from structlearn.tasks.pipeline.scores import treebank_sentences
+from structlearn.tasks.pipeline.span import DocSentence
+from structlearn.tasks.pipeline.token import Surface, Token
 from structlearn.text.corpus import corpus_of
 from structlearn.text.dependency_treebank import read_treebank
 from structlearn.text.surface import raw_paragraphs, raw_text
@@ -448,6 +451,24 @@ def test_long_paragraphs_are_cut_alike_everywhere(nlp, tmp_path_factory, bits, s
         nlp.label_file(path, out)
     if not re.search(r"\s{100}", text):
         assert out.getvalue().decode() == whole.to_conllu()
+
+
+@pytest.mark.parametrize("format", files.FORMATS)
+def test_documents_of_files_are_freed_without_a_search_for_garbage(nlp, tmp_path, format):
+    path = tmp_path / "x.txt"
+    path.write_text(TEXT)
+
+    def parts():
+        return sum(isinstance(it, (Doc, DocSentence, Surface, Token)) for it in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = parts()
+        nlp.label_file(path, io.BytesIO(), format=format)
+        assert parts() == before
+    finally:
+        gc.enable()
 
 
 def few_or_many(nlp, text):

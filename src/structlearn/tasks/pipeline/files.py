@@ -121,11 +121,25 @@ def write_annotated(
         n_words += len(doc)
         n_sentences += len(doc.sentences)
         offset += len(doc.text)
+        _take_apart(doc)
         if progress is not None:
             progress(n_words)
     if format == "html":
         output.write(b"</body></html>\n")
     return n_words
+
+
+def _take_apart(doc: Doc) -> None:
+    """Free a document that nobody else has, at once.
+
+    Its parts know each other. They would stay until Python looks for garbage in circles, which the
+    command line has it do rarely, and memory would grow with the file.
+    """
+    for sentence in doc.sentences:
+        for surface in sentence.surfaces:
+            surface.tokens.clear()
+        sentence.tokens.clear()
+    doc.sentences.clear()
 
 
 def _with_last(docs: Iterator[Doc]) -> Iterator[tuple[Doc, bool]]:
