@@ -124,6 +124,16 @@ class PipelineModel(StoredModel):
         }
         return description, tensors
 
+    def __reduce__(self) -> Any:
+        made, arguments, state = super().__reduce__()
+        own = {name: self.parts[name].precision for name in self.labellers}
+        return made, arguments, {**state, "labellers": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.precision = state["precision"]
+        for name, precision in state["labellers"].items():
+            self.parts[name].precision = precision
+
     def _part_content(self, name: str, precision: str | None) -> Any:
         part = self.parts[name]
         if part.precision is None:  # its kind has no choice
