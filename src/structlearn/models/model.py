@@ -594,8 +594,8 @@ class Model:
         """Return what compares best outputs with others.
 
         From the number of an input and its best output to a function from a part and the output
-        without it, or None, to position, label and runner-up, as ``explain`` tells them, and the
-        (name, value) of which the margin is made.
+        without it, or None, to a dictionary with position, label and runner-up, as ``explain``
+        tells them, and a list of the (name, value) of which the margin is made.
         """
         raise AssertionError
 
