@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     page = "\n".join(
         [
-            "# Tables",
+            "# All measurements",
             "",
             "`make tables` makes this page, from the corpora in `STRUCTLEARN_DATA`"
             " (`make tables DATA=FOLDER`).",

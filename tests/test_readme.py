@@ -22,10 +22,12 @@ def test_block_runs(block, capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().out.strip()
 
 
-def test_quick_start_is_a_good_tagger(capsys):
+def test_outputs_are_those_of_the_first_block(capsys):
     exec(compile(BLOCKS[0], "README.md", "exec"), {"__name__": "readme"})
-    accuracy = float(re.match(r"(0\.\d+) of the tags", capsys.readouterr().out).group(1))
-    assert accuracy > 0.9
+    text = (ROOT / "README.md").read_text()
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 4
+    assert "\n".join(f"    {line}" for line in printed) in text
 
 
 def test_links_inside_the_repository_resolve():
@@ -46,11 +48,11 @@ def test_table_of_folders_has_every_layer():
 def test_prose_is_short():
     text = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     lines = [line for line in text.splitlines() if not line.startswith(("|", "    "))]
-    assert 300 < sum(len(line.split()) for line in lines) < 1200
+    assert 300 < sum(len(line.split()) for line in lines) < 800
 
 
 def test_speed_table_has_its_figures():
-    section = (ROOT / "README.md").read_text().split("## Speed")[1].split("\n## ")[0]
+    section = (ROOT / "docs" / "comparison.md").read_text().split("## Speed")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("|")][2:]
     assert len(rows) == 6
     assert all(re.search(r"\d+(\.\d+)? ?(×|µs)", row) for row in rows)
