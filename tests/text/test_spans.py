@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from structlearn.exceptions import FileError, LineError
 from structlearn.text import read_corpus, tokenisers
 from structlearn.text.brat_folders import unpack
+from structlearn.text.conversion import read_documents
 from structlearn.text.files import read_bytes
 from structlearn.text.formats import FORMATS, guess_format, span_formats
 from structlearn.text.spans import Document, Span, cut_document, found_spans
@@ -73,15 +74,6 @@ def test_documents_go_through_all_formats(docs, names):
     for name in names:
         found = FORMATS[name]().documents(FORMATS[name]().render(found))
     assert plain(found) == plain(docs)
-
-
-@given(docs=st.lists(documents(overlapping=False), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=30)
-def test_documents_of_spacy_are_read_back_equal(docs):
-    pytest.importorskip("spacy")
-    docs = [d for d in docs if d.text]
-    written = FORMATS["docbin"]().render(docs)
-    assert plain(FORMATS["docbin"]().documents(written)) == plain(docs)
 
 
 @given(documents(overlapping=False), st.sampled_from([*TOKENISERS][:3]))
@@ -300,6 +292,31 @@ def test_rejected_answers_are_left_out(tmp_path):
     )
     with pytest.warns(UserWarning, match="line 2: the answer is 'reject'"):
         assert len(read_corpus(path)) == 1
+
+
+def test_offsets_that_count_as_javascript_does(tmp_path):
+    text = "👍🏽 Ann"
+    (tmp_path / "x.jsonl").write_text(json.dumps({"text": text, "label": [[5, 8, "PER"]]}))
+    with pytest.raises(FileError, match="--offsets utf16 mends that"):
+        read_corpus(tmp_path / "x.jsonl")
+    (document,) = read_documents(str(tmp_path / "x.jsonl"), utf16=True)
+    assert document.spans == [Span(3, 6, "PER")]
+    (tmp_path / "x.jsonl").write_text(json.dumps({"text": text, "label": [[1, 8, "PER"]]}))
+    with pytest.raises(FileError, match=r"no span from -1"):
+        read_documents(str(tmp_path / "x.jsonl"), utf16=True)
+    value = {"start": 5, "end": 8, "text": "Ann", "labels": ["PER"]}
+    task = {"data": {"text": text}, "annotations": [{"result": [{"value": value}]}]}
+    (tmp_path / "x.json").write_text(json.dumps([task]))
+    (document,) = read_documents(str(tmp_path / "x.json"))  # the text of the region tells
+    assert document.spans == [Span(3, 6, "PER")]
+    value["text"] = "Bob"
+    (tmp_path / "x.json").write_text(json.dumps([task]))
+    with pytest.raises(FileError, match=r"task 1: .*no span"):
+        read_documents(str(tmp_path / "x.json"))
+    value.update(start=3, end=6)
+    (tmp_path / "x.json").write_text(json.dumps([task]))
+    with pytest.raises(FileError, match=r"task 1: the region from 3 to 6 is 'Bob', .* 'Ann' there"):
+        read_documents(str(tmp_path / "x.json"))
 
 
 def test_lines_are_sentences_unless_a_span_goes_on():

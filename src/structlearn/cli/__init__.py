@@ -299,9 +299,9 @@ def _convert_texts(o: Any) -> int:
     check_output(o.output, [o.input])
     if o.tokens is not None:
         TokeniserName()("tokens", o.tokens)
-    n_texts, n_spans = convert_file(
-        o.input, o.output, format=o.format, to=o.to, target=o.target, tokens=o.tokens
-    )
+    names = ("format", "to", "target", "tokens", "offsets")
+    options = {name: getattr(o, name) for name in names}
+    n_texts, n_spans = convert_file(o.input, o.output, **options)
     note(f"wrote {o.output}: {n_texts:,} texts, {n_spans:,} spans")
     return 0
 

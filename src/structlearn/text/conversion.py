@@ -30,6 +30,7 @@ def convert_file(
     to: str | None = None,
     target: str | None = None,
     tokens: str | None = None,
+    offsets: str = "characters",
 ) -> tuple[int, int]:
     """Write labelled texts in another format; return the numbers of texts and of their spans.
 
@@ -43,9 +44,11 @@ def convert_file(
         The column of the labels, where the source holds tokens; by default the last one.
     tokens : str, optional
         How texts are cut, where the output holds tokens; by default "words".
+    offsets : {"characters", "utf16"}
+        What offsets of the source count: characters, or UTF-16 units, as JavaScript does.
     """
     kind = format_of_name(output) if to is None else to
-    documents = read_documents(source, format, target)
+    documents = read_documents(source, format, target, utf16=offsets == "utf16")
     write_documents(documents, output, kind, tokens)
     return len(documents), sum(len(document.spans or ()) for document in documents)
 
@@ -64,7 +67,7 @@ def format_of_name(path: str) -> str:
 
 
 def read_documents(
-    path: str, format: str | None = None, target: str | None = None
+    path: str, format: str | None = None, target: str | None = None, *, utf16: bool = False
 ) -> list[Document]:
     """Return the texts of a file with their spans.
 
@@ -73,6 +76,7 @@ def read_documents(
     text = read_bytes(path)
     chosen = check_format(format, token_formats()) or guess_format(path, text, "text")
     reader: Any = FORMATS[chosen]()
+    reader.utf16 = utf16
     if not reader.spans and chosen != "text":
         return _joined_sentences(corpus_of(path, text, chosen), target)
     try:

@@ -76,6 +76,8 @@ class Document:
         Of which file, if it is one of several; for messages.
     line : int
         Where it begins in its file, from 1; 0: that is not known.
+    utf16 : bool
+        Offsets of its file count UTF-16 units, as JavaScript does: an emoji is two.
     skipped : str
         Why it is nothing to learn from, such as an answer that was rejected.
     """
@@ -86,6 +88,7 @@ class Document:
     where: str = ""
     line: int = 0
     skipped: str = ""
+    utf16: bool = False
 
     def fault(self, reason: str) -> LineError:
         """Return an error that says where the document is."""
@@ -125,14 +128,28 @@ def checked_span(
         raise document.fault(f"{label!r:.40} is no label of a span: a string")
     if not is_text(label):
         raise document.fault(f"the label {label!r:.40}: {NO_TEXT}")
+    if document.utf16:
+        start, end = (_in_characters(document.text, offset) for offset in (start, end))
     if not 0 <= start < end <= len(document.text):
         raise document.fault(
             f"there is no span from {start} to {end} ({label:.40}) in a text of "
             f"{len(document.text)} characters: offsets are counted in characters from 0, the end "
-            "is behind the last one"
+            "is behind the last one. If the tool counts UTF-16 units, structlearn convert "
+            "--offsets utf16 mends that"
         )
     known = isinstance(confidence, (int, float)) and not isinstance(confidence, bool)
     return Span(start, end, label, float(confidence) if known else None)
+
+
+def _in_characters(text: str, offset: int) -> int:
+    """Return an offset in UTF-16 units as one in characters; −1: it is inside a character."""
+    units = text.encode("utf-16-le")
+    if not 0 <= 2 * offset <= len(units):
+        return -1
+    try:
+        return len(units[: 2 * offset].decode("utf-16-le"))
+    except UnicodeDecodeError:
+        return -1
 
 
 def refuse_overlaps(document: Document, spans: Iterable[Span], why: str) -> None:

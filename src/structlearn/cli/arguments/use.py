@@ -145,6 +145,13 @@ def add_convert_texts(p: ArgumentParser) -> None:
         help="where IN holds tokens: the column of the labels (default: the last)",
     )
     p.add_argument(
+        "--offsets",
+        choices=("characters", "utf16"),
+        default="characters",
+        help="JSON lines: what the offsets of IN count: characters, or UTF-16 units, in which most "
+        "emoji are two, as doccano may (default: characters)",
+    )
+    p.add_argument(
         "--tokens",
         metavar="NAME|REGEX",
         help="where OUT holds tokens: how texts are cut, blank, words, characters, english, or a "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Brat"]
 
-_SPAN = re.compile(r"(T[^\t]*)\t([^\s]+) ([0-9]+ [0-9]+(?:;[0-9]+ [0-9]+)*)\t(.*)", re.DOTALL)
+_SPAN = r"(T[^\t]*)\t([^\s]+) ([0-9]+ [0-9]+(?:;[0-9]+ [0-9]+)*)\t(.*)"
 _BLANK = re.compile(r"\s")
 #: Offsets of more digits than any text has characters.
 _LONGEST = 18
@@ -75,7 +75,7 @@ class Brat(SpanFormat):
         from ..spans import checked_span
 
         file, document.where = document.where, f"{document.where}, line {line}"
-        match = _SPAN.fullmatch(row)
+        match = re.fullmatch(_SPAN, row, re.DOTALL)
         if match is None:
             raise document.fault(f"{row!r:.60} is no span: T1, a tab, LABEL START END, a tab, text")
         name, label, places, written = match.groups()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import pairwise
@@ -30,6 +29,8 @@ class DocBin(SpanFormat):
     def sniff(cls, head: bytes) -> bool:
         if head[:1] != b"\x78":  # of zlib
             return False
+        import zlib
+
         try:
             return b"tokens" in zlib.decompressobj().decompress(head[:4096], 4096)
         except zlib.error:
@@ -74,7 +75,8 @@ class DocBin(SpanFormat):
         for begin, end in pairwise(borders):
             piece = text[begin:end]
             # A space behind a token belongs to it, unless a span begins or ends between them.
-            if piece[0] == " " and words and not spaces[-1] and begin not in inside:
+            own = begin in inside or begin + 1 in inside
+            if piece[0] == " " and words and not spaces[-1] and not own:
                 spaces[-1] = True
                 piece = piece[1:]
             if piece:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LabelStudio"]
 
 _LOOKED_AT = 1 << 16
-_TASKS = re.compile(rb'\s*\[\s*\{.*?"(?:annotations|predictions|completions|data)"\s*:', re.DOTALL)
-_DATA = re.compile(rb'"data"\s*:\s*\{')
+_TASKS = rb'\[\s*\{.*?"data"\s*:\s*\{'
 
 
 class LabelStudio(SpanFormat):
@@ -38,8 +37,8 @@ class LabelStudio(SpanFormat):
 
     @classmethod
     def sniff(cls, head: bytes) -> bool:
-        start = head[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf")
-        return _TASKS.match(start) is not None and _DATA.search(start) is not None
+        start = head[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
+        return start[:1] == b"[" and re.match(_TASKS, start, re.DOTALL) is not None
 
     def whole(self, pieces: Iterable[tuple[bytes, int]]) -> Iterable[tuple[bytes, int]]:
         return [(b"".join(text for text, _ in pieces), 0)]
@@ -156,14 +155,26 @@ def _spans(document: Document, region: Any) -> list[Span]:
     if not isinstance(labels, list):
         raise document.fault(f"the region {value!r:.80} has no list of labels")
     place = value.get("start"), value.get("end")
-    found = [checked_span(document, *place, label, region.get("score")) for label in labels]
-    written = value.get("text")
-    for span in found:
-        there = document.text[span.start : span.end]
-        if isinstance(written, str) and written.strip() != there.strip():
-            raise document.fault(
-                f"the region from {span.start} to {span.end} is {written!r:.60}, and the text has "
-                f"{there!r:.60} there: was the text changed, or are offsets not counted in "
-                "characters (code points)"
-            )
-    return found
+    written, sure = value.get("text"), region.get("score")
+    if not isinstance(written, str):
+        return [checked_span(document, *place, label, sure) for label in labels]
+    # Older versions count as JavaScript does; the text of a region tells.
+    for utf16 in (False, True):
+        document.utf16 = utf16
+        try:
+            found = [checked_span(document, *place, label, sure) for label in labels]
+        except LineError:
+            if utf16:
+                break
+            continue
+        if all(document.text[s.start : s.end].strip() == written.strip() for s in found):
+            return found
+    document.utf16 = False
+    found = [checked_span(document, *place, label, sure) for label in labels]
+    there = document.text[found[0].start : found[0].end] if found else ""
+    if not found:
+        return found
+    raise document.fault(
+        f"the region from {place[0]} to {place[1]} is {written!r:.60}, and the text has "
+        f"{there!r:.60} there: was the text changed"
+    )

@@ -25,6 +25,8 @@ class SpanFormat(Format):
 
     #: The file is a folder: what is read of it, and written to it, is packed in one text.
     folder = False
+    #: Offsets in the file count UTF-16 units, as JavaScript does.
+    utf16 = False
     spans = True
 
     def __init__(self, header: bool = False) -> None:

@@ -25,8 +25,8 @@ _SPANS = ("spans", "label", "labels", "entities")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 #: Answers of annotators who did not accept what is there.
 _NOT_ACCEPTED = ("reject", "ignore")
-_TEXT_KEY = re.compile(rb'"(?:text|data)"\s*:\s*"')
-_WORDS_KEY = re.compile(rb'"(?:tokens|words|forms?)"\s*:\s*\[\s*"')
+_TEXT_KEY = rb'"(?:text|data)"\s*:\s*"'
+_WORDS_KEY = rb'"(?:tokens|words|forms?)"\s*:\s*\[\s*"'
 
 
 class Prodigy(SpanFormat):
@@ -74,7 +74,8 @@ class Prodigy(SpanFormat):
             raise LineError(line, f"the text {text!r:.60}: {NO_TEXT}")
         name = item.get("id")
         name = str(name) if isinstance(name, (str, int)) and not isinstance(name, bool) else ""
-        document = Document(text, name=name if is_text(name) else "", line=line)
+        name = name if is_text(name) else ""
+        document = Document(text, name=name, line=line, utf16=self.utf16)
         if item.get("answer") in _NOT_ACCEPTED:
             document.skipped = f"the answer is {item['answer']!r}"
         key = next((key for key in _SPANS if key in item), None)
@@ -132,7 +133,7 @@ def _keys_of(head: bytes) -> dict[str, Any] | None:
     line = first_line(head).strip()
     if line[:1] == b"[":
         line = head.removeprefix(b"\xef\xbb\xbf").strip()[1:].strip()[: 1 << 16]
-    if line[:1] != b"{" or not _TEXT_KEY.search(line) or _WORDS_KEY.search(line):
+    if line[:1] != b"{" or not re.search(_TEXT_KEY, line) or re.search(_WORDS_KEY, line):
         return None
     import json
 
