@@ -67,7 +67,7 @@ GOOD = {"model": "one", "input": ["fish"]}
         ({**GOOD, "text": "fish"}, 422, "there is no 'text'; there are model, input, inputs"),
         ({"model": "one", "inputs": {}}, 422, "inputs must be a list"),
         ({"model": "one", "inputs": [[]] * 10_001}, 413, "the body is too long"),
-        ({"model": "one", "inputs": ["fish"]}, 422, "input 0 must be a list of tokens"),
+        ({"model": "one", "inputs": [{}]}, 422, "input 0 must be a list of tokens"),
         ({"model": "one", "inputs": [["fish"], [1]]}, 422, "input 1: a token is a string"),
         ({"model": "one", "input": [[]]}, 422, "input 0: a token is a string"),
         ({"model": "one", "input": [["a", "b"], ["c"]]}, 422, "column"),
