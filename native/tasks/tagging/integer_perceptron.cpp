@@ -93,9 +93,10 @@ void IntegerPerceptron::transpose() {
   }
 }
 
-void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
+void IntegerPerceptron::read(const Rows& rows, Batch& batch,
+                             const std::function<void(std::size_t)>& done) const {
   const std::size_t tokens = rows.gold.size(), features = rows.feature.size();
-  constexpr std::size_t kAhead = 24;
+  constexpr std::size_t kAhead = 24, kDone = std::size_t{1} << 14;
   std::uint64_t full = 0, listed = 0;
   for (std::size_t t = 0, j = 0; t < tokens; ++t) {
     std::uint64_t own = 0;
@@ -147,6 +148,7 @@ void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
     const auto own = static_cast<std::size_t>(to_full - before);
     batch.most_full = std::max(batch.most_full, own);
     to_full = std::fill_n(to_full, in_fours(own) - own, 0);
+    if (done && t % kDone == 0) done(static_cast<std::size_t>(rows.begin[t]));
     batch.full_end[t] = static_cast<std::uint32_t>(to_full - batch.full.get());
     batch.entry_end[t] = static_cast<std::uint32_t>(to_entry - batch.entry.get());
   }

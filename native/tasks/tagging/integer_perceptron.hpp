@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -58,7 +59,8 @@ class IntegerPerceptron {
     std::span<const std::int64_t> sentence, begin;
     std::span<const std::int32_t> feature, gold;
   };
-  void read(const Rows&, Batch&) const;
+  // Calls done(n) now and then, where that is given: the first n features are not read again.
+  void read(const Rows&, Batch&, const std::function<void(std::size_t)>& done = {}) const;
 
   EpochReport epoch(const Batch&, std::span<const std::int64_t> order, Interrupt&);
   // Sentences that are known to be right are passed over: they count in the average.

@@ -7,11 +7,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
+#include "numeric/give_back.hpp"
 #include "tasks/tagging/integer_perceptron.hpp"
 #include "tasks/tagging/rounded_weights.hpp"
 #include "tasks/tagging/weight_table.hpp"
@@ -218,7 +220,7 @@ void bind_tagger_training(nb::module_& m) {
           nb::arg("start_mask"), nb::arg("end_mask"), nb::arg("transition_mask"))
       .def(
           "read",
-          [](const PyPerceptron& self, const TokenRows& rows) {
+          [](const PyPerceptron& self, TokenRows& rows, bool last) {
             const std::size_t features = self.learner->features();
             for (const std::int32_t f : rows.feature) {
               if (f < 0 || static_cast<std::size_t>(f) >= features) {
@@ -230,10 +232,13 @@ void bind_tagger_training(nb::module_& m) {
             }
             auto batch = std::make_unique<IntegerPerceptron::Batch>();
             nb::gil_scoped_release release;
-            self.learner->read({rows.sentence, rows.begin, rows.feature, rows.label}, *batch);
+            std::function<void(std::size_t)> done;
+            if (last) done = [&](std::size_t n) { give_back(rows.feature, n); };
+            self.learner->read({rows.sentence, rows.begin, rows.feature, rows.label}, *batch, done);
+            if (last) rows = TokenRows();
             return batch;
           },
-          nb::arg("rows"))
+          nb::arg("rows"), nb::arg("last") = false)
       .def(
           "epoch",
           [](PyPerceptron& self, const IntegerPerceptron::Batch& batch, nb::handle order) {

@@ -213,7 +213,9 @@ class TokenProblem(Problem):
         with _READING:
             if self._batch is None:
                 # Laid out for the one way they are used, once for all runs.
-                self._batch = state.native.read(self.tokens)
+                # Nobody else reads the tokens: they go while they are laid out.
+                last = self._again is not None and "arrays" not in vars(self)
+                self._batch = state.native.read(self.tokens, last)
                 if self._again is not None:
                     self._tokens = None
         return state, state.make_pass(self._batch, order)
