@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .multilabel import MultiLabelClassifier
     from .passive_aggressive import PassiveAggressive
     from .perceptron import StructuredPerceptron
+    from .sequences import PerToken, cross_val_predict
     from .svm import StructuredSVM
 
 _HOMES = {
@@ -25,10 +26,12 @@ _HOMES = {
     "HMM": "hmm",
     "AdaGrad": "adagrad",
     "MultiLabelClassifier": "multilabel",
+    "PerToken": "sequences",
     "PassiveAggressive": "passive_aggressive",
     "StructuredModel": "model",
     "StructuredPerceptron": "perceptron",
     "StructuredSVM": "svm",
+    "cross_val_predict": "sequences",
 }
 
 __all__ = [
@@ -38,9 +41,11 @@ __all__ = [
     "AdaGrad",
     "MultiLabelClassifier",
     "PassiveAggressive",
+    "PerToken",
     "StructuredModel",
     "StructuredPerceptron",
     "StructuredSVM",
+    "cross_val_predict",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .labels import label_report
     from .randomization import randomization_test
     from .schemes import legal_transitions, to_bio, to_iobes
+    from .scorers import scorer
 
 _HOMES = {
     "sequence_accuracy": "accuracy",
@@ -71,6 +72,7 @@ _HOMES = {
     "label_report": "labels",
     "randomization_test": "randomization",
     "legal_transitions": "schemes",
+    "scorer": "scorers",
     "to_bio": "schemes",
     "to_iobes": "schemes",
 }
@@ -103,6 +105,7 @@ __all__ = [
     "randomization_test",
     "recall_score",
     "reliability",
+    "scorer",
     "sequence_accuracy",
     "to_bio",
     "to_iobes",
