@@ -94,7 +94,7 @@ def main() -> None:
                 row["f1_of_spans"] = round(span_f1(tagger, gold), 5)
                 rows.append(row)
                 print(json.dumps(row), flush=True)
-    found = {"sentences": len(train), **columns, "rows": rows}
+    found = {"sentences": len(train), **columns, "exports": rows}
     _RESULTS.write_text(json.dumps(found, indent=1) + "\n")
 
 
