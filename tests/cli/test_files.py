@@ -171,7 +171,7 @@ def test_csv_with_other_separators(train, call, separator):
     # Names that are not known: what the message says works.
     code, err, _ = train("\n".join([own, *lines]), name="a.csv")
     assert code == 1
-    assert "if these are the names, say so (--header); otherwise add a first line" in err
+    assert "if these are the names, say so (--header, or --word with the name of" in err
     assert train("\n".join([own, *lines]), "--header", name="a.csv")[0] == 0
     assert train("\n".join(lines), name="a.csv")[0] == 1
 

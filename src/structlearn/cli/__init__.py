@@ -1,4 +1,4 @@
-"""The command line: train, annotate, predict, evaluate, inspect, serve, demo, workbench.
+"""The command line: train, annotate, predict, evaluate, rank, inspect, serve, demo, workbench.
 
 Only the result goes to standard output; progress and errors go to standard error. A mistake in the
 arguments or in a file gives a short message and exit code 1. Modules are imported where they are
@@ -193,6 +193,16 @@ def _evaluate(o: Any) -> int:
     return int(commands.evaluate(model, o))
 
 
+def _rank(o: Any) -> int:
+    from .commands.shared import check_output
+
+    check_output(o.output, [o.input, o.model])
+    model, commands = _load(o)
+    if not hasattr(commands, "rank"):
+        raise ValueError(f"rank is for taggers, and {o.model} is a pipeline")
+    return int(commands.rank(model, o))
+
+
 def _inspect(o: Any) -> int:
     from .commands.shared import check_output
 
@@ -311,6 +321,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "annotate": _annotate,
     "predict": _predict,
     "evaluate": _evaluate,
+    "rank": _rank,
     "inspect": _inspect,
     "convert": _convert_texts,
     "convert-model": _convert,

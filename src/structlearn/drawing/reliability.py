@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..printing import escape
+from .mistakes import MISTAKES_STYLE, draw_mistakes
 from .page import Page, facts_list
 from .picture import Picture
 
@@ -60,9 +61,14 @@ def draw_reliability(found: Any) -> Picture:
 
 
 def scores_page(
-    title: str, facts: list[tuple[str, str]], scores: str, found: Any, certainty: str
+    title: str,
+    facts: list[tuple[str, str]],
+    scores: str,
+    found: Any,
+    certainty: str,
+    wrong: Any = None,
 ) -> str:
-    """Return a page with the scores of a model, and how far its probabilities can be trusted.
+    """Return a page with the scores of a model, what it got wrong, and how far to trust it.
 
     Parameters
     ----------
@@ -72,12 +78,29 @@ def scores_page(
         None: the model gives no probabilities.
     certainty : str
         What is known of them from training.
+    wrong : list of Looked, optional
+        Sentences with wrong labels.
     """
-    page = Page(title, "structlearn evaluate", facts)
+    page = Page(title, "structlearn evaluate", facts, MISTAKES_STYLE if wrong else "")
     page.section("Scores", f"<pre>{escape(scores)}</pre>")
+    _add_certainty(page, found, certainty)
+    if wrong:
+        page.section(
+            "Mistakes",
+            draw_mistakes(wrong),
+            note=f"{len(wrong):,} sentences have wrong labels. A wrong label is "
+            '<span class="red">red</span>, with its probability; the label of the file is '
+            '<span class="green">green</span>. Of a label that the model is sure of and the file '
+            "denies, the file may be wrong.",
+        )
+    return page.html()
+
+
+def _add_certainty(page: Page, found: Any, certainty: str) -> None:
+    """Add how far probabilities can be trusted."""
     if found is None:
         page.section("Certainty", note="This model gives no probabilities.")
-        return page.html()
+        return
     counts = ("expected calibration error", f"{found.error:.4f}"), ("predictions", f"{found.n:,}")
     page.section(
         "Certainty",
@@ -87,4 +110,3 @@ def scores_page(
         + " On the dashed line probabilities are as often right as they say; below it they are "
         "too high.",
     )
-    return page.html()

@@ -48,12 +48,22 @@ class _Facts(NamedTuple):
     path: str | None
     separator: str
     cut_by: str
+    table: dict[str, Any]
+    remarks: list[str]
 
     @staticmethod
     def of(corpus: Corpus) -> _Facts:
-        sizes = len(corpus), corpus.n_tokens
-        form, made = (corpus.format, corpus.n_columns), (corpus.separator, corpus.cut_by)
-        return _Facts(*form, *sizes, corpus.path, *made)
+        return _Facts(
+            corpus.format,
+            corpus.n_columns,
+            len(corpus),
+            corpus.n_tokens,
+            corpus.path,
+            corpus.separator,
+            corpus.cut_by,
+            corpus.table,
+            corpus.remarks,
+        )
 
 
 class SplitCorpus:
@@ -85,6 +95,7 @@ class SplitCorpus:
                 )
         self.format, self.n_columns = first.format, first.n_columns
         self.separator, self.cut_by = first.separator, first.cut_by
+        self.table, self.remarks = first.table, first.remarks
         self.path = first.path
         if any(one.path != first.path for one in present):
             self.path = f"{first.path} and others"
@@ -105,10 +116,15 @@ class SplitCorpus:
         """Names of the columns."""
         return column_names(self.format, self.n_columns)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The file's own names of the columns; empty: it has none."""
+        return tuple(self.table.get("names", ()))
+
     def find_column(self, name: str | int) -> int:
         """Return the number, from 0, of a column given by name or by its number from 1."""
         try:
-            return find_column(str(name), self.format, self.n_columns)
+            return find_column(str(name), self.format, self.n_columns, self.names)
         except ValueError as error:
             raise FileError(self.path or "the corpus", str(error)) from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import _core
@@ -10,11 +11,14 @@ from ..exceptions import FileError, LineError
 from .answers import cell_fault
 from .files import read_bytes, written_text
 from .formats import FORMATS, check_format, guess_format, token_formats
+from .tables import Naming
 from .tokens import add_tokens, cells_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
+
+    from .formats import Format
 
 __all__ = [
     "CONLLU_COLUMNS",
@@ -41,12 +45,14 @@ def column_names(format: str, n_columns: int) -> tuple[str, ...]:
     )
 
 
-def find_column(name: str, format: str, n_columns: int) -> int:
+def find_column(name: str, format: str, n_columns: int, own: Sequence[str] = ()) -> int:
     """Return the number, from 0, of a column given by its name, or by its number from 1.
 
-    Negative numbers count from the end.
+    Negative numbers count from the end. ``own``: the names that the file itself has.
     """
     names = column_names(format, n_columns)
+    if str(name) in own:
+        return own.index(str(name))
     text = str(name).lower()
     if text.removeprefix("-").isdecimal():
         number = int(text)
@@ -60,7 +66,7 @@ def find_column(name: str, format: str, n_columns: int) -> int:
         return names.index(text)
     if text[:1] == "c" and text[1:].isdecimal() and 0 < int(text[1:]) <= n_columns:
         return int(text[1:]) - 1
-    raise ValueError(f"there is no column {name!r}: the columns are {', '.join(names)}")
+    raise ValueError(f"there is no column {name!r}: the columns are {', '.join(own or names)}")
 
 
 class Sentence(Sequence[tuple[str, ...]]):
@@ -124,6 +130,12 @@ class Corpus(Sequence[Sentence]):
         The file it was read from.
     cut_by : str
         The tokeniser that has cut its texts; empty: they came in tokens.
+    table : dict
+        Of a table: the names of its columns in the order of the cells ("names"), of those that
+        tell sentences apart ("sentence") or have whole texts ("text"), and of those with whole
+        numbers ("numbers"). Empty: the file has no names.
+    remarks : list of str
+        What there is to say about how the file was read.
     weights : list of float
         Of the sentences, as :meth:`weighted` has set them; empty: all 1.
     core : structlearn._core.Corpus
@@ -132,10 +144,25 @@ class Corpus(Sequence[Sentence]):
 
     cut_by = ""
 
-    def __init__(self, core: _core.Corpus, format: str, path: str | None = None) -> None:
+    def __init__(
+        self,
+        core: _core.Corpus,
+        format: str,
+        path: str | None = None,
+        table: dict[str, Any] | None = None,
+        remarks: Sequence[str] = (),
+    ) -> None:
         self.core = core
         self.format = format
         self.path = path
+        self.table = dict(table or {})
+        self.remarks = list(remarks)
+
+    def _with(self, core: _core.Corpus) -> Corpus:
+        """Return a corpus of the same file and of other sentences."""
+        corpus = Corpus(core, self.format, self.path, self.table, self.remarks)
+        corpus.cut_by = self.cut_by
+        return corpus
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Any], format: str = "columns") -> Corpus:
@@ -172,6 +199,11 @@ class Corpus(Sequence[Sentence]):
         return column_names(self.format, self.n_columns)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The file's own names of the columns; empty: it has none."""
+        return tuple(self.table.get("names", ()))
+
+    @property
     def weights(self) -> list[float]:
         """The weights of the sentences; empty: all 1."""
         return list(self.core.weights)
@@ -186,12 +218,15 @@ class Corpus(Sequence[Sentence]):
         kept = [i for i, weight in enumerate(given) if weight]
         core = self.core.copy() if len(kept) == len(given) else self.core.subset(kept)
         core.set_weights([given[i] for i in kept])
-        return Corpus(core, self.format, self.path)
+        return self._with(core)
 
     def find_column(self, name: str | int) -> int:
-        """Return the number, from 0, of a column given by name or by its number from 1."""
+        """Return the number, from 0, of a column given by name or by its number from 1.
+
+        Its name is the file's own, or the one that templates know it by.
+        """
         try:
-            return find_column(str(name), self.format, self.n_columns)
+            return find_column(str(name), self.format, self.n_columns, self.names)
         except ValueError as error:
             raise FileError(self.path or "the corpus", str(error)) from None
 
@@ -225,7 +260,7 @@ class Corpus(Sequence[Sentence]):
 
     def in_iobes(self, column: int, unknown: str) -> Corpus:
         """Return a copy in which a column of chunk labels is in the scheme IOBES."""
-        copy = Corpus(self.core.copy(), self.format, self.path)
+        copy = self._with(self.core.copy())
         copy.core.to_iobes(column, unknown)
         return copy
 
@@ -235,7 +270,7 @@ class Corpus(Sequence[Sentence]):
         A token whose cells are all unknown is unknown. Cells may have "|" in them in the last
         column only, so that labels can be split again.
         """
-        copy = Corpus(self.core.copy(), self.format, self.path)
+        copy = self._with(self.core.copy())
         try:
             copy.core.join(list(columns), unknown)
         except LineError as error:
@@ -265,7 +300,7 @@ class Corpus(Sequence[Sentence]):
 
         They keep their weights.
         """
-        return Corpus(self.core.subset(list(sentences)), self.format, self.path)
+        return self._with(self.core.subset(list(sentences)))
 
     def __len__(self) -> int:
         return int(self.core.n_sentences)
@@ -325,6 +360,10 @@ def read_corpus(
     *,
     header: bool = False,
     tokens: str | None = None,
+    sentence: str | None = None,
+    word: str | None = None,
+    text: str | None = None,
+    target: str | int | None = None,
 ) -> Corpus:
     """Read sentences from a file.
 
@@ -338,20 +377,29 @@ def read_corpus(
         or by runs of white space where the first line has no tab; sentences by blank lines. CSV
         names its columns in the first line; one called sentence (or blank lines) tells sentences
         apart. JSON lines have an object for each sentence, ``{"tokens": [...], "tags": [...]}``.
-        Text has one sentence on each line, words separated by blanks. The others hold texts with
+        Text has one sentence on each line, words separated by blanks. Tables in Parquet, with a row
+        for each token or lists in a row for each sentence, need pyarrow. The others hold texts with
         spans: their tokens have labels B-, I- and O.
     header : bool, default=False
         The first line of a column file names the columns and is skipped.
     tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
         How texts with spans are cut into tokens; by default "words"
         (:mod:`structlearn.text.tokenisers`).
+    sentence, word, text, target : str, optional
+        The file's own names of the columns of a table: rows with equal values in ``sentence``, one
+        after another, are a sentence; ``word`` has a word in each row, or ``text`` a whole
+        sentence, and its labels, separated by blanks; ``target`` has the labels. By default they go
+        by the usual names (sentence_id, token, tag, ...). Without a column for the sentence it is
+        the one whose values change with it, such as address_id, or blank lines tell.
 
     Raises
     ------
     structlearn.exceptions.FileError
         Where the file cannot be read; the message names it and the line.
     """
-    return corpus_of(path, read_bytes(path), format, header=header, tokens=tokens)
+    naming = Naming(sentence, word, text, target)
+    content = read_bytes(path)
+    return corpus_of(path, content, format, header=header, naming=naming, tokens=tokens)
 
 
 def corpus_of(
@@ -360,6 +408,7 @@ def corpus_of(
     format: str | None,
     *,
     header: bool = False,
+    naming: Naming | None = None,
     advice: str = 'Then its format is text (format="text")',
     tokens: str | None = None,
 ) -> Corpus:
@@ -367,8 +416,9 @@ def corpus_of(
 
     ``advice`` says what to do about running text in the place of columns.
     """
-    chosen = FORMATS[check_format(format, token_formats()) or guess_format(path, text)](header)
-    chosen.tokens = tokens
+    kind = check_format(format, token_formats()) or table_format(path, text, naming)
+    chosen = FORMATS[kind](header)
+    chosen.naming, chosen.tokens = naming, tokens
     core = _core.Corpus(chosen.named_as)
     try:
         chosen.fill(core, text)
@@ -377,7 +427,9 @@ def corpus_of(
     warn_of_remarks(os.fspath(path), chosen.remarks)
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
-    corpus = Corpus(core, chosen.named_as, os.fspath(path))
+    for doubt in chosen.doubts:
+        warnings.warn(f"{os.fspath(path)}, {doubt}", stacklevel=2)
+    corpus = Corpus(core, chosen.named_as, os.fspath(path), table_of(chosen), chosen.findings)
     if chosen.spans:
         corpus.cut_by = tokens or "words"
     return corpus
@@ -391,8 +443,6 @@ def warn_of_remarks(path: str, remarks: list[tuple[int, str]]) -> None:
     """Warn of what was done about odd things in a file; of nothing if there are none."""
     if not remarks:
         return
-    import warnings
-
     rows = [f"line {line}: {what}" if line else what for line, what in remarks[:_MOST_REMARKS]]
     more = len(remarks) - len(rows)
     rows += [f"and {more} more"] if more else []
@@ -400,3 +450,25 @@ def warn_of_remarks(path: str, remarks: list[tuple[int, str]]) -> None:
         f"{path}: tokens were split where spans cut them, or texts left out: {'; '.join(rows)}",
         stacklevel=4,
     )
+
+
+def table_format(path: str | os.PathLike[str], text: bytes, naming: Naming | None) -> str:
+    """Return the format of a file; with names that are known, columns may be a table.
+
+    ``naming``: of its columns, as somebody gave them or a model knows them.
+    """
+    guess = guess_format(path, text)
+    if naming is None or guess != "columns":
+        return guess
+    return "csv" if naming.given or naming.heads(text) else guess
+
+
+def table_of(read: Format) -> dict[str, Any]:
+    """Return what a corpus keeps of the names that a file has."""
+    if not read.names:
+        return {}
+    table: dict[str, Any] = {"names": list(read.names)}
+    table |= {name: getattr(read, name) for name in ("sentence", "text") if getattr(read, name)}
+    if numbers := list(getattr(read, "numbers", ())):
+        table["numbers"] = numbers
+    return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 from .. import _core
@@ -154,6 +155,7 @@ def label_converted(
     read: Iterable[tuple[bytes, int]],
     notice: Callable[[], None] | None = None,
     append: bool = False,
+    remark: Callable[[str], None] | None = None,
 ) -> int:
     """Label a file of another format than the model's, and write it back in its own.
 
@@ -173,6 +175,8 @@ def label_converted(
         Called if labels that the file has are replaced.
     append : bool
         None is: labels are added to the tokens.
+    remark : callable, optional
+        Called with what there is to say about how the file was read.
     """
     layout: Layout | None = None
     size, n_read = _size_of(source), 0
@@ -184,6 +188,7 @@ def label_converted(
                 if layout is None:
                     (at, cells), *_ = sentence
                     layout = _laid_out(model, written, len(cells), at)
+                    _tell_of(written, source, remark)
                     old = layout.target
                     replaced = written.replaces and old is not None and cells[old] != "_"
                     if notice is not None and replaced:
@@ -206,8 +211,18 @@ def label_converted(
     return int(labeller.n_tokens)
 
 
+def _tell_of(
+    written: Format, source: str | os.PathLike[str], remark: Callable[[str], None] | None
+) -> None:
+    """Say how a file was read, once its first piece is."""
+    for doubt in written.doubts:
+        warnings.warn(f"{os.fspath(source)}, {doubt}", stacklevel=2)
+    for said in written.findings if remark is not None else ():
+        remark(f"{os.fspath(source)}: {said}")  # type: ignore[misc]
+
+
 def _laid_out(model: Any, written: Format, n_given: int, line: int) -> Layout:
     try:
-        return Layout(model, written.named_as, n_given)
+        return Layout(model, written.named_as, n_given, written.names)
     except ValueError as error:
         raise LineError(line, str(error)) from None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from .corpus import Corpus, column_names, find_column
+from .corpus import Corpus, column_names, find_column, table_format
 from .formats import check_format, guess_format, lines_are, sure_format, token_formats
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
+
+    from .tables import Naming
 
 __all__ = ["Layout", "as_trained", "columns_read", "format_advice", "has_place", "input_format"]
 
@@ -32,6 +34,8 @@ class Layout:
         How the columns of the input are named.
     n_given : int
         How many it has.
+    names : sequence of str
+        The input's own names of them; empty: it has none.
 
     Attributes
     ----------
@@ -46,13 +50,18 @@ class Layout:
         Where the input lacks a column that the model reads.
     """
 
-    def __init__(self, model: Any, named_as: str, n_given: int) -> None:
+    def __init__(self, model: Any, named_as: str, n_given: int, names: Sequence[str] = ()) -> None:
         self.model = model
-        self.alike = named_as == model.format == "columns"
-        wanted = _common(column_names(model.format, model.n_columns))
-        given = _common(column_names(named_as, n_given))
+        own = list(model.table_names.get("names", ())) if names else []
+        self.alike = named_as == model.format == "columns" and (not own or own == list(names))
+        wanted = own or _common(column_names(model.format, model.n_columns))
+        given = list(names) if own else _common(column_names(named_as, n_given))
         self.sources: list[int | None]
-        if self.alike:
+        if own:
+            # Words come first, whatever they are called.
+            found = [given.index(name) if name in given else None for name in wanted]
+            self.sources = [0, *found[1:]]
+        elif self.alike:
             # The core compares the numbers of columns and says what is missing.
             self.sources = [i if i < n_given else None for i in range(model.n_columns)]
         else:
@@ -124,9 +133,11 @@ def as_trained(model: Any, corpus: Corpus) -> Corpus:
     if not len(corpus):
         return corpus
     moved = corpus.cut_by and model.format == "columns" and model.target != 1
-    if corpus.format == model.format and corpus.n_columns >= model.columns_needed and not moved:
+    own = model.table_names.get("names") if corpus.names else None
+    alike = corpus.format == model.format and corpus.n_columns >= model.columns_needed
+    if alike and not moved and (own is None or list(corpus.names) == own):
         return corpus
-    layout = Layout(model, corpus.format, corpus.n_columns)
+    layout = Layout(model, corpus.format, corpus.n_columns, corpus.names)
     if corpus.cut_by and model.format == "columns":
         layout = SpanLayout(model)
     rows = [[layout.row(i, cells, True) for i, cells in enumerate(s, 1)] for s in corpus]
@@ -136,15 +147,22 @@ def as_trained(model: Any, corpus: Corpus) -> Corpus:
 
 
 def input_format(
-    model: Any, source: str | os.PathLike[str], text: bytes, format: str | None = None
+    model: Any,
+    source: str | os.PathLike[str],
+    text: bytes,
+    format: str | None = None,
+    naming: Naming | None = None,
 ) -> str:
     """Return the format of a file to label, whose first piece is given.
 
-    Numbers of columns tell a model that was trained on columns what is a column file.
+    Numbers of columns tell a model that was trained on columns what is a column file, and columns
+    that somebody named (``naming``) a table.
     """
     if check_format(format, token_formats(), "a tagger") is not None:
         return str(format)
     reads = columns_read(model)
+    if naming is not None and table_format(source, text, naming) == "csv":
+        return "csv"
     if model.format == "conllu":
         return sure_format(source, text, reads)
     if model.tokens and len(reads) == 1 and guess_format(source, text) == "columns":

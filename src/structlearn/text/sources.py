@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ..exceptions import FileError
 from .corpus import Corpus, corpus_of
 from .files import read_bytes
+from .tables import Naming
 from .tokens import split_sentence
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -50,10 +51,15 @@ class TextPart:
         raise NotImplementedError
 
 
-def read_source(source: Any, format: str | None = None, tokens: str | None = None) -> Corpus:
-    """Return the corpus that a path, a corpus, a list or a part stands for.
+def read_source(
+    source: Any,
+    format: str | None = None,
+    tokens: str | None = None,
+    naming: Naming | None = None,
+) -> Corpus:
+    """Return the corpus that a path, a corpus, a list, a data frame or a part stands for.
 
-    ``tokens`` names the tokeniser of texts.
+    ``tokens`` names the tokeniser of texts, ``naming`` the columns of a table in a file.
     """
     if isinstance(source, Corpus):
         return source
@@ -62,10 +68,19 @@ def read_source(source: Any, format: str | None = None, tokens: str | None = Non
         advice = f"{LABELLED}."
         return corpus_of(source.name, source.text(), chosen, advice=advice, tokens=tokens)
     if isinstance(source, (str, os.PathLike)):
-        return read_labelled(named_file(source), format, tokens=tokens)
+        return read_labelled(named_file(source), format, tokens=tokens, naming=naming)
+    if is_frame(source):
+        from .frames import read_frame
+
+        return read_frame(source)
     if (documents := as_documents(source)) is not None:
         return document_corpus(documents, tokens)
     return Corpus.from_sentences(check_source(source))
+
+
+def is_frame(source: Any) -> bool:
+    """Tell a data frame, whose columns have names."""
+    return hasattr(source, "columns") and hasattr(source, "__getitem__")
 
 
 #: What is read of files in columns to learn from, or to be judged by.
@@ -76,11 +91,23 @@ LABELLED = (
 
 
 def read_labelled(
-    path: str, format: str | None = None, *, header: bool = False, tokens: str | None = None
+    path: str,
+    format: str | None = None,
+    *,
+    header: bool = False,
+    tokens: str | None = None,
+    naming: Naming | None = None,
 ) -> Corpus:
     """Read sentences with their labels; as :func:`read_corpus`."""
-    advice = f"{LABELLED}."
-    return corpus_of(path, read_bytes(path), format, header=header, advice=advice, tokens=tokens)
+    return corpus_of(
+        path,
+        read_bytes(path),
+        format,
+        header=header,
+        naming=naming,
+        advice=f"{LABELLED}.",
+        tokens=tokens,
+    )
 
 
 def as_documents(source: Any) -> list[Any] | None:

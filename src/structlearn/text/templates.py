@@ -353,7 +353,7 @@ class FeatureTemplates:
                 if attribute.kind != "lexicon" or attribute.text(0) in self.lexica:
                     continue
                 functions = [self._function(*f) for f in attribute.functions[:-1]]
-                column = corpus.find_column(attribute.column)
+                column = find_column(attribute.column, corpus.format, corpus.n_columns)
                 types = bool(attribute.functions[-1][1])
                 self.lexica[attribute.text(0)] = corpus.lexicon(
                     column, functions, target, unknown, types

@@ -134,13 +134,6 @@ def test_old_features_stay_and_new_ones_come(data, tmp_path):
     assert again.model_.feature_names() == after.model_.feature_names()
 
 
-def test_labels_that_the_model_does_not_have(data):
-    first, _ = data
-    before = last().fit(first)
-    with pytest.raises(ValueError, match=r"does not have the labels \['NEW'\]"):
-        last().fit([[("a", "NEW"), ("b", "NN")]], start=before)
-
-
 def test_a_crf_at_its_optimum_stays_there(data):
     first, _ = data
     before = Tagger(templates(), "crf").fit(first)

@@ -31,6 +31,12 @@ _COMMANDS = {
         "Parsers write trees, as CoNLL-U or brackets.",
     ),
     "evaluate": ("use.evaluate", "compare predicted labels or trees with gold ones", None),
+    "rank": (
+        "use.rank",
+        "list the sentences that a tagger is least sure of, with the reason",
+        "Print the sentences that are worth a look, the most doubtful one first: the next ones to "
+        "label, or to check.",
+    ),
     "inspect": ("use.inspect", "show what a model has learned", None),
     "convert": (
         "use.convert_texts",

@@ -25,6 +25,7 @@ __all__ = [
     "add_parameters",
     "add_precision",
     "add_running",
+    "add_table",
     "add_threads",
     "add_training",
 ]
@@ -138,6 +139,25 @@ def add_header(p: ArgumentParser) -> None:
         "--header",
         action="store_true",
         help="taggers: the first line of the column file names the columns, skip it",
+    )
+
+
+def add_table(p: ArgumentParser) -> None:
+    """Add the names that a table gives its columns."""
+    add_header(p)
+    p.add_argument(
+        "--sentence",
+        metavar="COLUMN",
+        help="taggers: the column of a table that tells sentences apart (default: sentence_id or "
+        "the like, one that changes with the sentence, or blank lines)",
+    )
+    p.add_argument(
+        "--word", metavar="COLUMN", help="taggers: the column with the words, one in each row"
+    )
+    p.add_argument(
+        "--text",
+        metavar="COLUMN",
+        help="taggers: the column with whole sentences; their labels are in one cell, too",
     )
 
 

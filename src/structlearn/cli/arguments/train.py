@@ -8,10 +8,10 @@ from ...text.formats import FormatNames, token_formats
 from .options import (
     add_constraints,
     add_files,
-    add_header,
     add_parameters,
     add_precision,
     add_running,
+    add_table,
     add_training,
 )
 from .values import amount, count
@@ -66,7 +66,7 @@ def _add_labelled(p: ArgumentParser) -> None:
         choices=FormatNames(lambda: token_formats(labelled=True)),
         help="file format (default: from the file name, else from the content)",
     )
-    add_header(p)
+    add_table(p)
     add_constraints(p)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...text.formats import FORMATS, FormatNames, span_formats, token_formats
-from .options import add_cluster, add_constraints, add_header, add_threads
+from .options import add_cluster, add_constraints, add_table, add_threads
 from .values import count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -17,6 +17,7 @@ __all__ = [
     "add_evaluate",
     "add_inspect",
     "add_predict",
+    "add_rank",
 ]
 
 
@@ -119,7 +120,7 @@ def add_predict(p: ArgumentParser) -> None:
         choices=FormatNames(span_formats),
         help="taggers: write texts with spans in this format; a file of text is taken line by line",
     )
-    add_header(p)
+    add_table(p)
     add_cluster(p)
     add_threads(p)
 
@@ -215,7 +216,36 @@ def add_evaluate(p: ArgumentParser) -> None:
         choices=FormatNames(lambda: (*token_formats(labelled=True), "brackets")),
         help="file format (default: from the file name, else from the content)",
     )
-    add_header(p)
+    add_table(p)
+    add_threads(p)
+
+
+def add_rank(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn rank``."""
+    p.add_argument("model", metavar="MODEL", help="model file of a tagger")
+    p.add_argument("input", metavar="TEXTS", help="file with or without labels")
+    p.add_argument(
+        "--least-sure",
+        metavar="N",
+        type=count(1),
+        default=100,
+        help="how many sentences (default: 100)",
+    )
+    p.add_argument(
+        "--by",
+        choices=("entropy", "mean", "least"),
+        default="entropy",
+        help="what doubt is: the entropy of all labels of the sentence, its mean over the tokens, "
+        "or 1 − the probability of the label that is least sure (default: entropy)",
+    )
+    p.add_argument("--json", action="store_true", help="print JSON lines")
+    p.add_argument("--output", "-o", metavar="FILE", help="write JSON lines to this file")
+    p.add_argument(
+        "--format",
+        choices=FormatNames(token_formats),
+        help="file format (default: from the file name, else from the content)",
+    )
+    add_table(p)
     add_threads(p)
 
 

@@ -123,6 +123,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         ("structlearn evaluate tags.model test.txt --json", "the same for programs"),
     ),
+    "structlearn rank": (
+        ("structlearn rank ner.model pool.txt --least-sure 20", "the next sentences to label"),
+        (
+            "structlearn rank ner.model pool.csv --by mean --output next.jsonl",
+            "a file with them, their labels and the reason",
+        ),
+    ),
     "structlearn inspect": (
         ("structlearn inspect tags.model --label NOUN --top 5", "features for and against a label"),
         (

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["annotate", "evaluate", "inspect", "predict", "train"]
 
 _ENDINGS = {"conllu": ".conllu", "json": ".jsonl", "html": ".html", "text": ".txt"}
-_OPTIONS = ("intervals", "confusions", "against", "header", "format", "html")
+_OPTIONS = (
+    "intervals",
+    "confusions",
+    "against",
+    "header",
+    "sentence",
+    "word",
+    "text",
+    "format",
+    "html",
+)
 _NAMES = {
     "tokens": "Tokens", "sentences": "Sentences", "words": "Words", "upos": "UPOS", "xpos": "XPOS",
     "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "Lemmas", "uas": "UAS", "las": "LAS",

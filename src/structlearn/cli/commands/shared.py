@@ -26,13 +26,27 @@ def output_of(o: Any) -> Any:
     return Results() if o.output in (None, "-") else o.output
 
 
-def source_of(o: Any, path: str | None) -> Any:
-    """Return a file of labelled sentences, read already if its first line is to be skipped."""
-    if path is None or not getattr(o, "header", False):
+def source_of(o: Any, path: str | None, table: Any = None) -> Any:
+    """Return a file of labelled sentences, read already where options say how.
+
+    ``table``: the names of the columns that the model was trained on.
+    """
+    given = {name: getattr(o, name, None) for name in ("sentence", "word", "text", "target")}
+    headed = bool(getattr(o, "header", False))
+    named = any(given[name] is not None for name in ("sentence", "word", "text"))
+    if path is None or not (headed or named or _is_table(o, path, given["target"])):
         return path
     from ...text.sources import read_labelled
+    from ...text.tables import Naming
 
-    return read_labelled(path, o.format, header=True)
+    return read_labelled(path, o.format, header=headed, naming=Naming(**given, trained=table))
+
+
+def _is_table(o: Any, path: str, target: Any) -> bool:
+    """Tell whether a file may have names of its own for its columns, the target among them."""
+    if target is None or not hasattr(o, "format") or str(target).removeprefix("-").isdecimal():
+        return False
+    return path != "-" and o.format in (None, "csv", "jsonl", "parquet")
 
 
 def constraints_of(o: Any) -> list[Any] | None:

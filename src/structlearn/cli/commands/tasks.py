@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
+__all__ = ["evaluate", "inspect", "label_options", "predict", "rank", "train"]
 
 
 # -- training -------------------------------------------------------------------------------------
@@ -36,6 +36,8 @@ def train(o: Any) -> Callable[[], None]:
     if getattr(o, "stream", False):
         if o.cluster:
             raise ValueError("--stream reads one file on one machine: without --cluster")
+        if o.sentence or o.word or o.text:
+            raise ValueError("--stream reads column files and CoNLL-U, not tables")
         task.fit_stream(o.train, dev=o.dev, start=start, format=o.format)
     else:
         _fit(task, o, start=start, format=getattr(o, "format", None))
@@ -52,7 +54,7 @@ def _fit(task: Any, o: Any, **more: Any) -> None:
         return
     from ...distributed import fit
 
-    headed = {"header"} if getattr(o, "header", False) else set()
+    headed = {n for n in ("header", "sentence", "word", "text") if getattr(o, n, None)}
     wrong = set(more) - {"format", "start"} or headed
     if wrong:
         raise ValueError(f"--{wrong.pop()} cannot be combined with --cluster")
@@ -80,7 +82,7 @@ def label_options(model: Any, o: Any) -> dict[str, Any]:
     """Return the options of ``label_file`` that the command line has; refuse the others."""
     names = (
         "format", "nbest", "scores", "append", "confidence", "marginals", "known", "gold_tags",
-        "header", "to", "constraints",
+        "header", "sentence", "word", "text", "to", "constraints",
     )  # fmt: skip
     options = _options(model, model.label_file, o, *names)
     if "constraints" in options:
@@ -120,10 +122,10 @@ def evaluate(model: Any, o: Any) -> int:
     options = _options(model, model.evaluate, o, *names)
     if "against" in options:
         options["against"] = read_rival(o.against, model)
-    _options(model, model.label_file, o, "header")
+    _options(model, model.label_file, o, "header", "sentence", "word", "text")
     only_text = _options(model, model.report, o, "confusions")
     with Meter(f"evaluating on {o.gold}"):
-        gold = source_of(o, o.gold)
+        gold = source_of(o, o.gold, getattr(model._fitted(), "table_names", None))
         if gold == "-":  # it can be read only once
             gold = model._gold_source(gold, o.format)
         if o.json or o.html is not None:
@@ -137,7 +139,8 @@ def evaluate(model: Any, o: Any) -> int:
         from ...drawing.reliability import scores_page
 
         kind, facts = f"{model._title}: evaluation", [("model", o.model), ("data", o.gold)]
-        write_page(o.html, scores_page(kind, facts, text, certainty, model._certainty))
+        wrong = model.mistakes(gold, format=o.format) if hasattr(model, "mistakes") else None
+        write_page(o.html, scores_page(kind, facts, text, certainty, model._certainty, wrong))
     if not o.json:
         put(text)
         return 0
@@ -146,6 +149,40 @@ def evaluate(model: Any, o: Any) -> int:
         found["expected_calibration_error"] = told["expected_calibration_error"]
         found["calibration"] = {"calibrated": model.calibrated_, **told}
     put_json(found)
+    return 0
+
+
+def rank(model: Any, o: Any) -> int:
+    """Print or write the sentences that are worth a look, with the reason."""
+    import json
+
+    from ...meter import Meter
+    from ...text import read_corpus
+    from .shared import say_written
+
+    if not hasattr(model, "least_sure"):
+        raise ValueError(f"rank is for taggers, and {o.model} is {_kind(model)}")
+    with Meter("looking for doubts"):
+        source = source_of(o, o.input, model.model_.table_names)
+        if source == o.input and o.format is not None:
+            source = read_corpus(source, o.format)
+        found = model.least_sure(source, o.least_sure, by=o.by)
+    if o.output is None and not o.json:
+        for one in found:
+            place = f"line {one.line}" if one.line else f"sentence {one.number}"
+            put(f"{one.doubt:8.4f}  {place}: {' '.join(one.words)}\n          {one.reason}")
+        return 0
+    from ...text.files import written_text
+
+    key = (model.model_.table_names.get("targets") or ["tags"])[0]
+    with written_text(output_of(o)) as file:
+        for one in found:
+            item = {"tokens": one.words, key: one.labels}
+            item[f"{key}_confidence"] = [round(p, 4) for p in one.confidence]
+            item |= {"doubt": round(one.doubt, 4), "reason": one.reason}
+            item |= {"sentence": one.number, "line": one.line}
+            file.write((json.dumps(item, ensure_ascii=False) + "\n").encode())
+    say_written(o.output)
     return 0
 
 

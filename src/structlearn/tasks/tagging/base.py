@@ -29,6 +29,7 @@ from ...text.sources import (
     read_source,
     with_labels,
 )
+from ...text.tables import Naming
 from ...text.tokenisers import TokeniserName, words_of
 from ..base import FileTask
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ...models.inputs import NativeInputs
     from ...text.formats import Format
     from ...text.spans import Span
+    from .doubts import Looked
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
@@ -196,6 +198,13 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         if dev is None:
             return None
         held_out = not_empty(read_source(dev, format, self.tokens), "the dev corpus")
+        alike = held_out.names == corpus.names or not (held_out.names and corpus.names)
+        if not alike:
+            raise FileError(
+                held_out.path or "the dev corpus",
+                f"its columns are {', '.join(held_out.names)}, those of the training file are "
+                f"{', '.join(corpus.names)}",
+            )
         if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
             raise FileError(
                 held_out.path or "the dev corpus",
@@ -212,7 +221,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         """Read sentences that must have their labels."""
         model = self._fitted()
         source = X if y is None else with_labels(X, y)
-        given = not_empty(read_source(_checked(source), format, model.tokens))
+        naming = Naming(trained=model.table_names)
+        given = not_empty(read_source(_checked(source), format, model.tokens, naming))
         corpus = self._as_trained(given)
         if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
             raise FileError(
@@ -229,9 +239,10 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             path = named_file(source)
             text = read_bytes(path)
             format = input_format(model, path, text)
+            naming = Naming(trained=model.table_names)
             advice = format_advice(model)
             return self._as_trained(
-                corpus_of(path, text, format, advice=advice, tokens=model.tokens)
+                corpus_of(path, text, format, naming=naming, advice=advice, tokens=model.tokens)
             )
         return self._as_trained(read_source(model.cut(source), tokens=model.tokens))
 
@@ -354,6 +365,9 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         append: bool = False,
         header: bool = False,
         to: str | None = None,
+        sentence: str | None = None,
+        word: str | None = None,
+        text: str | None = None,
         constraints: Any = None,
         progress: Callable[[int], None] | None = None,
         notice: Callable[[str], None] | None = None,
@@ -393,6 +407,9 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         to : {"prodigy", "doccano", "labelstudio", "brat", "docbin"}, optional
             Write the spans that were found in this format, instead of the one of the file, which
             holds texts with spans, or text, of which each line is a document.
+        sentence, word, text : str, optional
+            The columns of a table that tell sentences apart, and have words or whole texts; by
+            default those of training, else the usual ones.
         constraints : list of Constraint, or str, optional
             Hard constraints on the labels, beside those of the model.
         progress : callable, optional
@@ -405,7 +422,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             self._at(None)  # warns if they cannot be trusted
         read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
-        chosen = input_format(model, source, first[0], format)
+        naming = Naming(sentence, word, text, trained=model.table_names)
+        chosen = input_format(model, source, first[0], format, naming)
         if is_spans(to or chosen):
             if nbest > 1 or marginals or scores or append:
                 raise ValueError(
@@ -425,7 +443,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
                 "a file in CoNLL-U has ten columns and no room behind them: append is for other "
                 "formats"
             )
-        written = self._written_format(chosen, first[0], source, added, header, to)
+        written = self._written_format(chosen, first[0], source, added, header, to, naming, append)
         lone = self._separator(written, first[0])
         labeller = self._labeller(lone, nbest, constraints, **options)
         whole = itertools.chain([first], read)
@@ -447,7 +465,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         with written_text(output, folder=getattr(written, "folder", False)) as file:
             return label_converted(
                 model, labeller, written, source, file, added, known, threads, progress, whole,
-                tell, append,
+                tell, append, notice,
             )  # fmt: skip
 
     def _separator(self, written: Format, first: bytes) -> str:
@@ -463,7 +481,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     def _written_format(
         self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
-        header: bool, to: str | None = None,
+        header: bool, to: str | None, naming: Naming, append: bool,
     ) -> Format:  # fmt: skip
         """Return what writes a file of a format; refuse one that cannot hold the labels."""
         from ...text.formats import FORMATS, rewriting
@@ -473,6 +491,10 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         if to is not None:
             written = rewriting(None if chosen == "text" else written, to, source)
         written.tokens = model.tokens
+        written.naming = naming
+        written.whole_numbers = bool(model.table_names.get("numbers"))
+        if model.table_names and not append:
+            written.label_name = "|".join(model.table_names["targets"])
         if chosen == "conllu":
             natively = model.format == chosen
             beside = len(added) > 1 and model.target == 9 if natively else not has_place(model)
@@ -490,6 +512,40 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             return added
         names = column_names(model.format, model.n_columns)
         return [*(names[c] for c in sorted(model.targets)), *added[1:]]
+
+    # -- what is worth a look -------------------------------------------------------------------
+
+    def least_sure(self, X: Any, n: int = 100, *, by: str = "entropy") -> list[Looked]:
+        """Return the sentences that the tagger doubts most, with the reason.
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        n : int
+            How many.
+        by : {"entropy", "mean", "least"}
+            What doubt is: the entropy of the labels of the sentence, in nats; its mean over the
+            tokens; or 1 − the probability of the label that is least sure.
+
+        Returns
+        -------
+        list of Looked
+            number, line, words, labels, confidence, doubt, reason of each.
+        """
+        from .doubts import least_sure
+
+        return least_sure(self, X, n, by)
+
+    def mistakes(self, X: Any, *, format: str | None = None) -> list[Looked]:
+        """Return the sentences whose labels are wrong, those first whose wrong label is surest.
+
+        Parameters
+        ----------
+        X : as ``evaluate`` takes it
+        """
+        from .doubts import mistakes
+
+        return mistakes(self, X, format)
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -621,4 +677,4 @@ def _checked(source: Any) -> Any:
 def _lacks_labels(model: Any, corpus: Corpus) -> bool:
     if corpus.cut_by and model.format == "columns":
         return False  # the labels of spans go where the model has its own
-    return Layout(model, corpus.format, corpus.n_columns).target is None
+    return Layout(model, corpus.format, corpus.n_columns, corpus.names).target is None

@@ -12,7 +12,7 @@ from ...fitting.presets import preset_of
 from ...fitting.split_corpus import SplitCorpus
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import say
-from ...text.corpus import Corpus
+from ...text.corpus import Corpus, find_column
 from ...text.presets import PRESETS, load_templates
 from ...text.templates import FeatureTemplates
 from .model import LabelModel
@@ -182,7 +182,7 @@ class Fitting:
         if self.tagger.target is None:
             warn_of_rare_labels(corpus, self.target)
         for name in templates.columns():
-            if corpus.find_column(name) not in self.targets:
+            if find_column(name, corpus.format, corpus.n_columns) not in self.targets:
                 continue
             if corpus.n_columns == 1:
                 told = (
@@ -237,6 +237,14 @@ class Fitting:
         model.training.update(found.record(tagger.learner))
         return model, found
 
+    def _table(self) -> dict[str, Any]:
+        """Return the names that the file gives its columns, those of the labels among them."""
+        table = self.corpus.table
+        targets = [table["names"][c] for c in self.targets]
+        rest = {name: value for name, value in table.items() if name != "numbers"}
+        numbers = set(targets) <= set(table.get("numbers", ()))
+        return {**rest, "targets": targets, **({"numbers": True} if numbers else {})}
+
     def common(self) -> dict[str, Any]:
         """Return what models of both kinds are made of."""
         tagger, corpus = self.tagger, self.corpus
@@ -256,6 +264,7 @@ class Fitting:
                 "random_state": tagger.random_state,
                 **({"separator": between} if between else {}),
                 **({"tokeniser": cut_by} if cut_by else {}),
+                **({"table": self._table()} if corpus.table else {}),
                 **({"illegal": self.n_illegal} if self.n_illegal else {}),
                 **self.more(),
             },

@@ -94,6 +94,17 @@ class LabelModel(Tempered, StoredModel):
         _ = self.loss_temperature, self.calibration  # refuse a record that makes no sense
         if self.tokens is not None:
             tokeniser(self.tokens)
+        _check_table(self.table_names, n_columns)
+
+    @property
+    def table_names(self) -> dict[str, Any]:
+        """The names of the columns of the table that it was trained on; empty: of other files.
+
+        Those of the cells ("names"), of the labels ("targets"), of the columns that tell sentences
+        apart ("sentence") or have whole texts ("text"); and whether the labels are "numbers".
+        """
+        table: dict[str, Any] = self.training.get("table", {})
+        return table
 
     @property
     def targets(self) -> list[int]:
@@ -467,6 +478,18 @@ class TaggerModel(LabelModel):
             memoryview(column).cast("I"),
             memoryview(weights).cast("d"),
         )
+
+
+def _check_table(table: Any, n_columns: int) -> None:
+    """Refuse names of a table's columns that make no sense."""
+    if not table:
+        return
+    lists = [table.get("names"), table.get("targets")]
+    strings = [table.get(name, "") for name in ("sentence", "text")]
+    if not all(isinstance(one, list) and all(isinstance(n, str) for n in one) for one in lists):
+        raise ValueError("the names of the table's columns are not strings")
+    if len(lists[0]) != n_columns or not all(isinstance(one, str) for one in strings):
+        raise ValueError(f"the table has {len(lists[0])} columns of {n_columns}")
 
 
 def split_names(text: Any, ends: Any) -> list[bytes]:

@@ -8,8 +8,9 @@ from typing import Any
 from ...exceptions import FileError
 from ...fitting.split_corpus import SplitCorpus
 from ...metrics.schemes import are_chunk_labels
-from ...text.corpus import Corpus
+from ...text.corpus import Corpus, find_column
 from ...text.presets import PRESETS, load_templates
+from ...text.tables import POS_NAMES, plain_name
 from ...text.templates import FeatureTemplates
 from .model import TaggerModel
 
@@ -68,8 +69,12 @@ def templates_for(
     A file of words and labels has two columns, and the second one, called ``pos``, is the target.
     """
     templates = load_templates(features, functions)
-    tags = corpus.find_column("pos") if corpus.n_columns > 1 else None
-    if features in PRESETS and tags in targets:
+    tags = None
+    if corpus.n_columns > 1:
+        tags = find_column("pos", corpus.format, corpus.n_columns)
+    # In a table the second column may be anything: its own name tells.
+    others = bool(corpus.names) and plain_name(corpus.names[tags or 0]) not in POS_NAMES
+    if features in PRESETS and (tags in targets or others):
         templates.templates = [
             t for t in templates.templates if all(a.column != "pos" for a, _ in t.atoms)
         ]

@@ -163,14 +163,11 @@ class TokenFitting(Fitting):
                 self.corpus.path or "the corpus",
                 f"no token has a label: all are {tagger.unknown!r}",
             )
-        if start is not None and labels != start.labels:
-            new = sorted(set(labels) - set(start.labels))
-            if not new:
-                raise ValueError(
-                    "a model that another tool has trained cannot be continued: its labels are in "
-                    "an order of their own"
-                )
-            raise ValueError(f"the model to continue from does not have the labels {new}")
+        if start is not None and [k for k in labels if k in set(start.labels)] != start.labels:
+            raise ValueError(
+                "a model that another tool has trained cannot be continued: its labels are in an "
+                "order of their own"
+            )
         self.labels = labels
         chunks = not self.further and are_chunk_labels(labels)
         self.measure = "f1" if chunks else "accuracy"
@@ -185,8 +182,15 @@ class TokenFitting(Fitting):
     def announce(self) -> None:
         """Say what the data are, and what was chosen where the parameters left it open."""
         self.describe_data()
+        if self.start is not None:
+            new = [k for k in self.labels if k not in set(self.start.labels)]
+            if new:
+                begin = "begins" if len(new) == 1 else "begin"
+                told = f"new label{'s' if len(new) > 1 else ''} {', '.join(new)}"
+                self.say(f"{told}, which {begin} at zero")
         features = f"features {self.preset}, " if self.preset else ""
-        target = f"target {','.join(self.corpus.columns[c] for c in self.targets)}"
+        columns = self.corpus.names or self.corpus.columns
+        target = f"target {','.join(columns[c] for c in self.targets)}"
         self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
 
     def problem(self) -> Problem:

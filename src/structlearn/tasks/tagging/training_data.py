@@ -75,11 +75,12 @@ def data_notes(run: Any) -> list[str]:
     facts = {"sentences": len(corpus), "tokens": corpus.n_tokens, **run.more()}
     labels = list(dict.fromkeys(run.shown()))
     some = ", ".join(labels[:_NAMED]) + (", ..." if len(labels) > _NAMED else "")
-    names = [corpus.columns[c] if corpus.format == "conllu" else str(c + 1) for c in run.targets]
+    shown = corpus.columns if corpus.format == "conllu" else corpus.names
+    names = [shown[c] if shown else str(c + 1) for c in run.targets]
     column = ",".join(names)
     sizes = [(facts["sentences"], "sentence"), (facts["tokens"], "token"), (len(labels), "label")]
     told = ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in sizes)
-    notes = [f"{told} in column {column} ({some})"]
+    notes = [f"{told} in column {column} ({some})", *corpus.remarks]
     if run.leaves_out_tags:
         notes.append("no column has tags, so the features of tags are left out")
     chosen = run.tagger.target is not None

@@ -184,21 +184,29 @@ class TokenWeights:
         return table
 
     def of_model(self, model: Any) -> Vector:
-        """Return the weights of an earlier model, whose features come first in the vocabulary."""
+        """Return the weights of an earlier model, whose features come first in the vocabulary.
+
+        Labels that it does not have begin at zero: alone, and beside others.
+        """
         import numpy as np
 
         w = np.zeros(self.layout.n_weights)
         _, row_ptr, column, values = (np.asarray(x) for x in model.unpacked())
         label = self.layout.blocks["label"]
         assert label is not None
+        number = {name: k for k, name in enumerate(self.labels)}
+        ours = np.array([number[name] for name in model.labels], dtype=np.int64)
         rows = np.repeat(np.arange(len(row_ptr) - 1, dtype=np.int64), np.diff(row_ptr))
-        w[np.searchsorted(label._positions(), rows * len(self.labels) + column)] = values
+        w[np.searchsorted(label._positions(), rows * len(number) + ours[column])] = values
         for name, block in self.layout.present().items():
             if name != "label":
                 stored = f"transition{self.order}" if name == "transition" else name
                 table = np.frombuffer(bytes(model.arrays[stored]))
-                if len(table):
-                    w[block.offset : block.offset + block.size] = np.where(
-                        np.isfinite(table), table, 0.0
-                    )
+                if not len(table):
+                    continue
+                axes = 1 if name in ("start", "end") else int(stored[len("transition") :]) + 1
+                whole = np.zeros((len(number),) * axes)
+                known = np.where(np.isfinite(table), table, 0.0)
+                whole[np.ix_(*[ours] * axes)] = known.reshape((len(ours),) * axes)
+                w[block.offset : block.offset + block.size] = whole.ravel()
         return w

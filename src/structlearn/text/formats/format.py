@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ... import _core
     from ..answers import Answer
+    from ..tables import Naming
 
 __all__ = ["Format", "Sentences", "first_line"]
 
@@ -57,6 +58,16 @@ class Format:
     spans = False
     #: The name of that tokeniser; None: the usual one.
     tokens: str | None = None
+    #: The columns of a table that somebody named; None: the usual names decide.
+    naming: Naming | None = None
+    #: The file's own names of the cells of a token, once the first piece was read; empty: none.
+    names: tuple[str, ...] = ()
+    #: Which column tells sentences apart, and which one has whole texts; empty: none.
+    sentence = text = ""
+    #: What the labels are called that are added to a file; empty: as usual in this format.
+    label_name = ""
+    #: The labels are whole numbers, and written as such if the format has numbers.
+    whole_numbers = False
 
     @classmethod
     def sniff(cls, head: bytes) -> bool:
@@ -68,6 +79,9 @@ class Format:
         self._mark = ""  # the byte order mark of a file, which stays
         #: What was done about odd things in what was read: the line, and what is said of it.
         self.remarks: list[tuple[int, str]] = []
+        #: What was found out about the file, and what there is to doubt, as sentences.
+        self.findings: list[str] = []
+        self.doubts: list[str] = []
 
     def prepare(self, first: bytes, labels: Sequence[str], beside: bool = False) -> None:
         """Get ready to write labels into a file.

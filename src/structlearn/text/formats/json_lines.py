@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...exceptions import LineError
 from ..answers import as_json
 from ..files import parsed_json
-from ..tables import WORD_NAMES, TableColumns, plain_name
+from ..tables import WORD_NAMES, Naming, TableColumns, plain_name
 from ..tokens import NO_TEXT, is_text
 from .format import Format, Sentences, first_line
 
@@ -22,6 +22,8 @@ __all__ = ["JsonLines"]
 
 #: Names for labels in files that have columns of the usual names already.
 _MORE_NAMES = ("labels", "predicted", *(f"predicted_{i}" for i in range(2, 100)))
+#: A label that is a whole number.
+_WHOLE = re.compile(r"-?\d{1,18}")
 #: An array of objects: read as JSON lines are.
 _ARRAY = re.compile(rb'(\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 
@@ -48,6 +50,7 @@ class JsonLines(Format):
     def __init__(self, header: bool = False) -> None:
         super().__init__(header)
         self._order: list[str] = []  # of the lists, as the first sentence has them
+        self._written: set[str] = set()  # lists with values that are strings
 
     def fault(self, label: str, names: Sequence[str]) -> str:
         return ""
@@ -79,10 +82,18 @@ class JsonLines(Format):
                 wrong = [v for v in values if not is_text(str(v))]
                 if wrong:
                     raise LineError(n, f"{name!r} has {wrong[0]!r:.60}: {NO_TEXT}")
+                if not all(type(v) is int for v in values):
+                    self._written.add(name)
             self._objects.append(item)
             if lists[0]:
                 found.append([(n, tuple(map(str, cells))) for cells in zip(*lists, strict=True)])
+        self.names = tuple(self._order)
         return found
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the lists whose values are whole numbers."""
+        return [name for name in self._order if name not in self._written]
 
     def _on_lines(self, content: str, line: int) -> Iterator[tuple[int, Any]]:
         for n, row in enumerate(content.split("\n"), line + 1):
@@ -120,11 +131,17 @@ class JsonLines(Format):
         lists = [name for name, value in entries if isinstance(value, list)]
         # What an earlier run added to labels is no column of the sentence.
         lists = [name for name in lists if not _was_added(name, lists)]
-        if not any(plain_name(name) in WORD_NAMES for name in lists):
+        naming = self.naming or Naming()
+        if not (any(plain_name(name) in WORD_NAMES for name in lists) or naming.meets(lists)):
             raise LineError(
-                line, 'a sentence is an object with a list of its words, {"tokens": [...]}'
+                line,
+                'a sentence is an object with a list of its words, {"tokens": [...]}; a list of '
+                "another name is named (--word NAME; in Python word=...)",
             )
-        table = TableColumns(lists)
+        try:
+            table = TableColumns(lists, naming)
+        except ValueError as error:
+            raise LineError(line, str(error)) from None
         names = [lists[i] for i in table.cells]
         sizes = [len(item[name]) for name in names]
         if len(set(sizes)) > 1:
@@ -150,17 +167,24 @@ class JsonLines(Format):
             columns = self._names(item, 0)
             given = place is not None and place < len(columns)
             # What the file has beside its words stays: labels of another kind get another name.
-            fresh = (name for name in ("tags", names[0], *_MORE_NAMES) if not item.get(name))
+            usual = (self.label_name or "tags", "tags", names[0], *_MORE_NAMES)
+            fresh = (name for name in usual if not item.get(name))
             first = columns[place] if given and place is not None else next(fresh)
             rows = next(answers) if item[columns[0]] else []
             keys = (first, *(f"{first}_{name}" for name in names[1:]))
             for i, key in enumerate(keys):
-                item[key] = [as_json(more[i]) for more in rows]
+                item[key] = [self._value(more[i]) for more in rows]
             row = json.dumps(item, ensure_ascii=False)
             out.append(row if is_text(row) else json.dumps(item))
         if self._array:
             return self._encoded("[" + ",\n ".join(out) + "]\n")
         return self._encoded("".join(f"{row}\n" for row in out))
+
+    def _value(self, answer: Any) -> Any:
+        """Return a label, as a number where labels are numbers, or a probability."""
+        if self.whole_numbers and isinstance(answer, str) and _WHOLE.fullmatch(answer):
+            return int(answer)
+        return as_json(answer)
 
 
 def _was_added(name: str, lists: Sequence[str]) -> bool:
