@@ -167,7 +167,7 @@ class SegmentFitting(Fitting):
         self.n_cut = sum(n for (_, length), n in times if length > self.max_length)
         labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]
         reads = partial(_segment_numbers, self.target, self.max_length, labels)
-        self.corpus = corpus = self.lawful(corpus, segment_sequences(labels), reads)
+        self.corpus = corpus = self.lawful(corpus, segment_sequences, labels, reads)
         if self.n_illegal:
             self.chunks = corpus.parts.sum(_Chunks, self.target)
         self.labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]

@@ -119,8 +119,13 @@ class Fitting:
         """Return what the model file tells of the training besides."""
         return {}
 
-    def lawful(self, corpus: SplitCorpus, sequences: Any, reads: Any) -> SplitCorpus:
-        """Return the sentences that break no constraint; refuse others, or leave them out."""
+    def lawful(
+        self, corpus: SplitCorpus, sequences: Any, labels: list[str], reads: Any
+    ) -> SplitCorpus:
+        """Return the sentences that break no constraint; refuse others, or leave them out.
+
+        ``sequences``: from the labels to what constraints speak of, if there are any.
+        """
         if self.tagger.constraints is None:
             return corpus
         from ...constraints.text import stored
@@ -128,7 +133,7 @@ class Fitting:
 
         self.constraints = stored(self.tagger.constraints)
         drop = self.tagger.illegal == "drop"
-        corpus, self.n_illegal = lawful(corpus, self.constraints, sequences, reads, drop)
+        corpus, self.n_illegal = lawful(corpus, self.constraints, sequences(labels), reads, drop)
         return corpus
 
     # -- what both do ---------------------------------------------------------------------------

@@ -104,7 +104,7 @@ class TokenFitting(Fitting):
         labels = list(dict.fromkeys([*corpus.counts(self.target), *(start.shown if start else ())]))
         labels = [label for label in labels if label != tagger.unknown]
         reads = partial(_label_numbers, self.target, {label: k for k, label in enumerate(labels)})
-        corpus = self.lawful(corpus, token_sequences(labels), reads)
+        corpus = self.lawful(corpus, token_sequences, labels, reads)
         self.scheme_of_file = file_scheme(list(corpus.counts(self.target)))
         if start is not None:
             check_start(start, tagger)
