@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from structlearn.io.container import Tensor
 from structlearn.io.packed_weights import pack_table
-from structlearn.io.weight_tables import compact_tensors
+from structlearn.io.weight_tables import compact_scores, compact_tensors, expand_scores
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None, max_examples=150)
 PRECISIONS = ("float32", "float16", "int8")
@@ -143,3 +146,31 @@ def test_tables_of_features(precision):
         assert bytes_of(second) == bytes_of(first)
 
     check()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.4, 0.6, 1.0])
+@pytest.mark.parametrize("labels", [2, 256])
+def test_scores_of_label_windows_are_stored_without_those_that_are_0(labels, share):
+    rng = np.random.default_rng(0)
+    size = labels**2
+    scores = np.where(rng.random(size) < share, rng.normal(size=size), 0.0)
+    if share:
+        scores[rng.integers(size)] = -np.inf
+    tensors = compact_scores("transition1", array("d", scores))
+    assert (set(tensors) == {"transition1"}) == (labels == 2 or share > 0.5)
+    np.testing.assert_array_equal(
+        np.frombuffer(expand_scores(tensors, "transition1", size)), scores
+    )
+
+
+@pytest.mark.parametrize("fault", ["beyond", "more", "kind"])
+def test_scores_of_label_windows_that_do_not_fit_are_refused(fault):
+    places, scores = array("I", [3, 70_000 if fault == "beyond" else 4]), array("d", [1.0, 2.0])
+    if fault == "more":
+        places.append(5)
+    tensors = {
+        "t.places": Tensor("I32" if fault == "kind" else "U32", places),
+        "t.scores": Tensor("F64", scores),
+    }
+    with pytest.raises(ValueError, match="t"):
+        expand_scores(tensors, "t", 65_536)

@@ -11,13 +11,17 @@ from array import array
 from collections.abc import Sequence
 
 from .. import _core
-from .container import Tensor, check_dtype
+from .container import Tensor, check_dtype, checked_arrays
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["compact_tensors", "expand_tensors", "packed_table"]
+__all__ = ["compact_scores", "compact_tensors", "expand_scores", "expand_tensors", "packed_table"]
+
+#: Scores of so many label windows are stored without those that are 0, if these are most: of
+#: hundreds of labels few follow one another.
+_MANY = 1 << 16
 
 
 def packed_table(name: str, *rows: Any) -> tuple[dict[str, Any], bytes]:
@@ -106,3 +110,32 @@ def expand_tensors(
         arrays.update(zip(_names(table), parts[:3], strict=True))
         kept[table] = memoryview(parts[3]).cast("I")
     return arrays, kept
+
+
+def compact_scores(name: str, scores: Any) -> dict[str, Tensor]:
+    """Return the tensors of the scores of label windows, which are not rounded."""
+    dense = memoryview(scores).cast("B").cast("d")
+    if len(dense) >= _MANY:
+        places = array("I", (place for place, score in enumerate(dense) if score))
+        if 2 * len(places) < len(dense):
+            values = array("d", map(dense.__getitem__, places))
+            return {
+                f"{name}.places": Tensor("U32", places),
+                f"{name}.scores": Tensor("F64", values),
+            }
+    return {name: Tensor("F64", scores)}
+
+
+def expand_scores(tensors: dict[str, Tensor], name: str, size: int) -> Any:
+    """Return the scores of all label windows."""
+    if f"{name}.places" not in tensors:
+        return checked_arrays(tensors, {name: "F64"})[name]
+    found = checked_arrays(tensors, {f"{name}.places": "U32", f"{name}.scores": "F64"})
+    places = memoryview(found[f"{name}.places"]).cast("B").cast("I")
+    scores = memoryview(found[f"{name}.scores"]).cast("B").cast("d")
+    if len(places) != len(scores) or any(place >= size for place in places):
+        raise ValueError(f"the scores of {name!r} do not fit together")
+    dense = array("d", bytes(8 * size))
+    for place, score in zip(places, scores, strict=True):
+        dense[place] = score
+    return dense

@@ -319,10 +319,12 @@ class TaggerModel(LabelModel):
                 tensors[name] = Tensor(_DTYPES[part], data, shape)
         names = self.names
         if precision != "float32":
-            from ...io.weight_tables import compact_tensors
+            from ...io.weight_tables import compact_scores, compact_tensors
 
             rounded, kept = compact_tensors(self.core, precision, self._tables(), self.hashed)
             tensors.update(rounded)
+            for name in [name for name in tensors if name in self._windows()]:
+                tensors |= compact_scores(name, tensors.pop(name).data)
             names = {t: _some_names(*names[t], kept[t]) for t in names}
         for table, (text, end) in names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
@@ -359,8 +361,12 @@ class TaggerModel(LabelModel):
             emissions = (dict(d["emissions"]), kept)
         candidates = int(d.get("candidates", 0))
         windows = tuple(f"transition{m}" for m in range(1, order + 1))
-        dense = ("start", "end", *(() if candidates else windows))
-        arrays = checked_arrays(tensors, dict.fromkeys(dense, "F64"))
+        arrays = checked_arrays(tensors, dict.fromkeys(("start", "end"), "F64"))
+        if not candidates:
+            from ...io.weight_tables import expand_scores
+
+            for m, window in enumerate(windows, 2):
+                arrays[window] = expand_scores(tensors, window, len(labels) ** m)
         has_pairs = any(key.startswith("pair.") for key in tensors)
         tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
         if candidates:
@@ -443,7 +449,11 @@ class TaggerModel(LabelModel):
         tables = ("state", "pair") if self.arrays.get("pair.slots") else ("state",)
         if not self.candidates:
             return tables
-        return (*tables, "first", *(f"transition{m}" for m in range(1, self.order + 1)))
+        return (*tables, "first", *self._windows())
+
+    def _windows(self) -> tuple[str, ...]:
+        """Return the names of the scores of label windows."""
+        return tuple(f"transition{m}" for m in range(1, self.order + 1))
 
     def pair_scores(self) -> Sequence[float]:
         """Return the scores of label pairs; none at order 0."""
