@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -18,6 +17,8 @@ def heaviest(rows: Iterable[tuple[Any, float]], n: int) -> list[tuple[Any, float
 
     Rows of weight 0 are left out; of equal weights the first row comes first.
     """
+    import heapq  # labelling starts without it
+
     weighted = (row for row in rows if row[1])
     return heapq.nsmallest(n, weighted, key=lambda row: -abs(row[1]))
 
