@@ -159,8 +159,17 @@ def test_models_of_more_columns_are_judged_by_spans(tmp_path):
 def test_nothing_is_learned_of_texts_that_nobody_labelled(tmp_path):
     path = tmp_path / "raw.jsonl"
     path.write_text('{"text": "Ann sleeps."}\n')
-    with pytest.raises((FileError, ValueError), match="label"):
-        Tagger("ner").fit(path)
+    for kind in (Tagger, SegmentTagger):
+        with pytest.raises(FileError, match="none of its texts has a list of spans"):
+            kind().fit(path)
+    labelled = tmp_path / "some.jsonl"
+    labelled.write_text(path.read_text() + json.dumps(dictionaries(made(1))[0]) + "\n")
+    for kind in (Tagger, SegmentTagger):
+        with pytest.warns(UserWarning, match="1 of 2 sentences are left out: nobody has labelled"):
+            tagger = kind(max_iter=2).fit(labelled)
+        with pytest.warns(UserWarning, match="left out"):
+            assert tagger.evaluate(labelled)["sentences"] == 1
+        assert len(tagger.predict(path)) == 1
 
 
 def test_a_server_takes_texts(crf):
@@ -184,6 +193,8 @@ def run(*arguments):
 
 def test_commands(tmp_path, capfd):
     source, model = written(tmp_path, "brat", made(30)), tmp_path / "m.model"
+    assert run("train", "ner", source / "00001.ann", "--model", model, "-q") == 0
+    assert set(load(model).classes_) >= {"O", "B-PER", "B-LOC"}
     assert run("train", "ner", source, "--model", model, "-q", "--learner", "crf") == 0
     assert run("predict", model, source, "--output", tmp_path / "out") == 0
     first = (tmp_path / "out/00001.ann").read_text().splitlines()

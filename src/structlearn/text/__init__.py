@@ -9,15 +9,22 @@ from ..lazy import lazy_names
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from .conversion import convert_file
     from .corpus import Corpus, Sentence, read_corpus
     from .dependency_tree import DependencyTree
     from .formats import Format, register
     from .frames import read_frame
     from .presets import load_templates
+    from .spans import Document, Span
     from .templates import FeatureTemplates
+    from .tokenisers import tokeniser
     from .trees import Tree
 
 _HOMES = {
+    "Document": "spans",
+    "Span": "spans",
+    "convert_file": "conversion",
+    "tokeniser": "tokenisers",
     "Corpus": "corpus",
     "Sentence": "corpus",
     "read_corpus": "corpus",
@@ -33,14 +40,18 @@ _HOMES = {
 __all__ = [
     "Corpus",
     "DependencyTree",
+    "Document",
     "FeatureTemplates",
     "Format",
     "Sentence",
+    "Span",
     "Tree",
+    "convert_file",
     "load_templates",
     "read_corpus",
     "read_frame",
     "register",
+    "tokeniser",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -41,12 +41,12 @@ def _documents(path: str) -> list[tuple[str, str]]:
     if not os.path.isdir(path):
         stem = path.removesuffix(".ann")
         return [(stem, os.path.basename(stem))]
-    found = set()
+    stems = set()
     for folder, _, names in os.walk(path):
         for name in names:
             if name.endswith((".ann", ".txt")) and not name.startswith("."):
-                found.add(os.path.join(folder, name[:-4]))
-    return [(stem, os.path.relpath(stem, path).replace(os.sep, "/")) for stem in sorted(found)]
+                stems.add(os.path.join(folder, name[:-4]))
+    return [(stem, os.path.relpath(stem, path).replace(os.sep, "/")) for stem in sorted(stems)]
 
 
 def _text(path: str) -> str:

@@ -142,11 +142,11 @@ def _write_columns(documents: Sequence[Document], path: str, tokens: str | None)
     for number, document in enumerate(documents, 1):
         document.where = document.where or f"text {number}"
         try:
-            found = cut_document(document, cut)
+            tokens_of_text = cut_document(document, cut)
         except LineError as error:
             raise error.in_file(path) from None
-        remarks += [(document.line, remark) for remark in found.remarks]
-        for places, labels in zip(found.sentences, found.labels, strict=True):
+        remarks += [(document.line, remark) for remark in tokens_of_text.remarks]
+        for places, labels in zip(tokens_of_text.sentences, tokens_of_text.labels, strict=True):
             words = [document.text[begin:end] for begin, end in places]
             sentences.append(list(zip(words, labels, strict=True)))
     warn_of_remarks(path, remarks)

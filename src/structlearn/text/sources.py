@@ -22,6 +22,7 @@ __all__ = [
     "as_documents",
     "check_source",
     "document_corpus",
+    "labelled_texts",
     "named_file",
     "not_empty",
     "paired",
@@ -108,6 +109,33 @@ def read_labelled(
         advice=f"{LABELLED}.",
         tokens=tokens,
     )
+
+
+def labelled_texts(corpus: Corpus) -> Corpus:
+    """Return a corpus without the texts that nobody has labelled, and say how many there are.
+
+    Only texts with spans tell them from others; a corpus that came in tokens stays as it is.
+    """
+    if not corpus.cut_by:
+        return corpus
+    column = corpus.n_columns - 1
+    kept = [i for i in range(len(corpus)) if corpus.cells(i, column)[0] != "_"]
+    if len(kept) == len(corpus):
+        return corpus
+    name = corpus.path or "the texts"
+    if not kept:
+        raise FileError(name, "none of its texts has a list of spans: nobody has labelled them")
+    import warnings
+
+    left_out = len(corpus) - len(kept)
+    warnings.warn(
+        f"{name}: {left_out:,} of {len(corpus):,} sentences are left out: nobody has labelled "
+        "their texts (an empty list of spans says that there is nothing in a text)",
+        stacklevel=3,
+    )
+    labelled = corpus.subset(kept)
+    labelled.cut_by = corpus.cut_by
+    return labelled
 
 
 def as_documents(source: Any) -> list[Any] | None:

@@ -123,9 +123,9 @@ def checked_span(
     """Return a span of a document, read from a file; an error if there is no such thing."""
     for offset in (start, end):
         if isinstance(offset, bool) or not isinstance(offset, int):
-            raise document.fault(f"{offset!r:.40} is no offset of a span: a whole number")
+            raise document.fault(f"the offset of a span is a whole number, not {offset!r:.40}")
     if not isinstance(label, str) or not label.strip():
-        raise document.fault(f"{label!r:.40} is no label of a span: a string")
+        raise document.fault(f"the label of a span is a string, not {label!r:.40}")
     if not is_text(label):
         raise document.fault(f"the label {label!r:.40}: {NO_TEXT}")
     if document.utf16:
@@ -176,23 +176,23 @@ def cut_document(document: Document, cut: Tokeniser, split: bool = True) -> CutD
     """
     text, spans = document.text, document.spans
     places = cut(text)
-    found = CutDocument()
+    result = CutDocument()
     if spans is None:
         labels = [UNKNOWN] * len(places)
         inner: set[int] = set()
     else:
         if split:
             refuse_overlaps(document, spans, "a tagger gives each token one label")
-            places = _split(document, places, spans, found.remarks)
+            places = _split(document, places, spans, result.remarks)
         labels, inner = _labels(document, places, spans, split)
         inner = inner if split else set()
     for t, (begin, _) in enumerate(places):
         if t == 0 or (t not in inner and _LINE_END.search(text, places[t - 1][1], begin)):
-            found.sentences.append([])
-            found.labels.append([])
-        found.sentences[-1].append(places[t])
-        found.labels[-1].append(labels[t])
-    return found
+            result.sentences.append([])
+            result.labels.append([])
+        result.sentences[-1].append(places[t])
+        result.labels[-1].append(labels[t])
+    return result
 
 
 def _split(
@@ -201,18 +201,18 @@ def _split(
     """Return the tokens, split where spans begin and end."""
     text = document.text
     borders = sorted({at for span in spans for at in _trimmed(text, span)})
-    found: list[Place] = []
+    tokens: list[Place] = []
     for begin, end in places:
         cuts = borders[bisect_right(borders, begin) : bisect_left(borders, end)]
         if not cuts:
-            found.append((begin, end))
+            tokens.append((begin, end))
             continue
         pieces = [_trimmed(text, p) for p in zip([begin, *cuts], [*cuts, end], strict=True)]
-        found += [(a, b) for a, b in pieces if a < b]
+        tokens += [(a, b) for a, b in pieces if a < b]
         cutting = next(s for s in spans if {*_trimmed(text, s)} & set(cuts))
         where = f"{document.where}: " if document.where else ""
         remarks.append(f"{where}the span {document.shown(cutting)} cuts {text[begin:end]!r:.60}")
-    return found
+    return tokens
 
 
 def _trimmed(text: str, place: Sequence[Any]) -> Place:
@@ -261,7 +261,7 @@ def found_spans(
     chunked : bool
         Labels are those of chunks; otherwise each token that has one other than O is a span.
     """
-    found = []
+    spans = []
     for number, (places, row) in enumerate(zip(sentences, labels, strict=True)):
         if chunked:
             parts = chunks(None if label == UNKNOWN else label for label in row)
@@ -269,5 +269,5 @@ def found_spans(
             parts = [(t, t + 1, k) for t, k in enumerate(row) if k not in ("O", UNKNOWN, None)]
         for first, last, kind in parts:
             sure = None if confidences is None else min(confidences[number][first:last])
-            found.append(Span(places[first][0], places[last - 1][1], kind, sure))
-    return found
+            spans.append(Span(places[first][0], places[last - 1][1], kind, sure))
+    return spans

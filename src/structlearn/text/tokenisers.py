@@ -67,9 +67,9 @@ def _special(text: str) -> tuple[str, str]:
     """
     from unicodedata import category
 
-    found = sorted(c for c in set(text) if not c.isascii())
-    marks = (c for c in found if category(c)[0] == "M" or c in _CONTINUING)
-    return "".join(marks), "".join(c for c in found if category(c)[0] == "N")
+    letters = sorted(c for c in set(text) if not c.isascii())
+    marks = (c for c in letters if category(c)[0] == "M" or c in _CONTINUING)
+    return "".join(marks), "".join(c for c in letters if category(c)[0] == "N")
 
 
 @lru_cache(maxsize=64)

@@ -24,6 +24,7 @@ from ...text.layouts import Layout, as_trained, format_advice, has_place, input_
 from ...text.sources import (
     as_documents,
     check_source,
+    labelled_texts,
     named_file,
     not_empty,
     read_source,
@@ -197,7 +198,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         """Read a dev corpus, which must have the columns of the training corpus."""
         if dev is None:
             return None
-        held_out = not_empty(read_source(dev, format, self.tokens), "the dev corpus")
+        held_out = labelled_texts(read_source(dev, format, self.tokens))
+        held_out = not_empty(held_out, "the dev corpus")
         alike = held_out.names == corpus.names or not (held_out.names and corpus.names)
         if not alike:
             raise FileError(
@@ -222,7 +224,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         model = self._fitted()
         source = X if y is None else with_labels(X, y)
         naming = Naming(trained=model.table_names)
-        given = not_empty(read_source(_checked(source), format, model.tokens, naming))
+        read = read_source(_checked(source), format, model.tokens, naming)
+        given = not_empty(labelled_texts(read))
         corpus = self._as_trained(given)
         if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
             raise FileError(
@@ -666,7 +669,7 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
 
 def _read_part(source: Any, format: str | None, tokens: str | None) -> Corpus:
-    return not_empty(read_source(source, format, tokens))
+    return not_empty(labelled_texts(read_source(source, format, tokens)))
 
 
 def _checked(source: Any) -> Any:

@@ -35,10 +35,10 @@ def document_spans(
     labeller = tagger._labeller(" ", 1, constraints, confidence=confidence)
     answers = iter(labeller.answers(corpus, tagger.n_threads))
     chunked = are_chunks(tagger._labels_in_files())
-    found = []
+    spans = []
     for tokens in texts:
         rows = [next(answers) for _ in tokens.sentences]
         labels = [[answer[0] for answer in row] for row in rows]
         sure = [[answer[1] for answer in row] for row in rows] if confidence else None
-        found.append(found_spans(tokens.sentences, labels, sure, chunked))
-    return found
+        spans.append(found_spans(tokens.sentences, labels, sure, chunked))
+    return spans

@@ -45,7 +45,7 @@ class Brat(SpanFormat):
         return head.startswith(b'{"brat": ')
 
     def _parsed(self, text: bytes, line: int) -> list[tuple[Any, Document]]:
-        found = []
+        parsed = []
         for n, row in enumerate(self._decoded(text, line).split("\n"), line + 1):
             if row.strip():
                 try:
@@ -57,8 +57,8 @@ class Brat(SpanFormat):
                     isinstance(part, str) and is_text(part) for part in parts if part is not None
                 ):
                     raise LineError(n, "not a document of brat: name the folder of its files")
-                found.append((item, self._document(item)))
-        return found
+                parsed.append((item, self._document(item)))
+        return parsed
 
     def _document(self, item: Any) -> Document:
         from ..spans import Document

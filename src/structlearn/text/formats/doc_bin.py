@@ -49,15 +49,15 @@ class DocBin(SpanFormat):
             docs = list(held.get_docs(vocab))
         except Exception as error:  # of a package that does not say which
             raise LineError(0, f"not a DocBin that this spaCy can read: {error!s:.80}") from None
-        found = []
+        parsed = []
         for n, doc in enumerate(docs, 1):
             document = Document(doc.text, where=f"document {n}")
             if doc.has_annotation("ENT_IOB") or not len(doc):
                 document.spans = [
                     checked_span(document, e.start_char, e.end_char, e.label_) for e in doc.ents
                 ]
-            found.append((doc, document))
-        return found
+            parsed.append((doc, document))
+        return parsed
 
     def _fresh(self, document: Document, number: int) -> Any:
         from ..spans import refuse_overlaps
@@ -89,12 +89,12 @@ class DocBin(SpanFormat):
         return doc
 
     def _put(self, item: Any, document: Document, spans: list[Span], predicted: bool) -> None:
-        found: list[Any] = []
+        entities: list[Any] = []
         for span in spans:
             made = item.char_span(span.start, span.end, span.label, alignment_mode="expand")
-            if made is not None and not (found and made.start < found[-1].end):
-                found.append(made)
-        item.set_ents(found, default="outside")
+            if made is not None and not (entities and made.start < entities[-1].end):
+                entities.append(made)
+        item.set_ents(entities, default="outside")
 
     def fault(self, label: str, names: Sequence[str]) -> str:
         return ""
@@ -103,8 +103,8 @@ class DocBin(SpanFormat):
         held = _spacy().tokens.DocBin(attrs=["ENT_IOB", "ENT_TYPE"])
         for doc in items:
             held.add(doc)
-        found: bytes = held.to_bytes()
-        return found
+        content: bytes = held.to_bytes()
+        return content
 
 
 def _spacy() -> Any:

@@ -118,14 +118,14 @@ class LabelStudio(SpanFormat):
 
 
 def _listed(task: Any, key: str) -> list[Any]:
-    found = task.get(key) if isinstance(task, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    items = task.get(key) if isinstance(task, dict) else None
+    return [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
 
 
 def _annotations(task: Any) -> list[Any]:
     """Return the annotations of a task that were not cancelled."""
-    given = _listed(task, "annotations") or _listed(task, "completions")
-    return [one for one in given if not one.get("was_cancelled")]
+    answers = _listed(task, "annotations") or _listed(task, "completions")
+    return [one for one in answers if not one.get("was_cancelled")]
 
 
 def _regions(answer: Any) -> list[Any]:
@@ -162,18 +162,18 @@ def _spans(document: Document, region: Any) -> list[Span]:
     for utf16 in (False, True):
         document.utf16 = utf16
         try:
-            found = [checked_span(document, *place, label, sure) for label in labels]
+            spans = [checked_span(document, *place, label, sure) for label in labels]
         except LineError:
             if utf16:
                 break
             continue
-        if all(document.text[s.start : s.end].strip() == written.strip() for s in found):
-            return found
+        if all(document.text[s.start : s.end].strip() == written.strip() for s in spans):
+            return spans
     document.utf16 = False
-    found = [checked_span(document, *place, label, sure) for label in labels]
-    there = document.text[found[0].start : found[0].end] if found else ""
-    if not found:
-        return found
+    spans = [checked_span(document, *place, label, sure) for label in labels]
+    there = document.text[spans[0].start : spans[0].end] if spans else ""
+    if not spans:
+        return spans
     raise document.fault(
         f"the region from {place[0]} to {place[1]} is {written!r:.60}, and the text has "
         f"{there!r:.60} there: was the text changed"

@@ -89,7 +89,7 @@ class SpanFormat(Format):
 
         cut = tokeniser(self.tokens or "words")
         self._items: list[tuple[Any, Document, CutDocument]] = []
-        found: Sentences = []
+        sentences: Sentences = []
         for item, document in self._parsed(text, line):
             if document.skipped and not self._filled:
                 self.remarks.append((document.line, document.skipped))
@@ -100,8 +100,8 @@ class SpanFormat(Format):
             for places, labels in zip(tokens.sentences, tokens.labels, strict=True):
                 words = [document.text[begin:end] for begin, end in places]
                 pairs = zip(words, labels, strict=True)
-                found.append([(document.line, pair) for pair in pairs])
-        return found
+                sentences.append([(document.line, pair) for pair in pairs])
+        return sentences
 
     def fill(self, core: _core.Corpus, text: bytes) -> None:
         super().fill(core, b"".join(piece for piece, _ in self.whole([(text, 0)])))

@@ -138,13 +138,13 @@ def _keys_of(head: bytes) -> dict[str, Any] | None:
     import json
 
     try:
-        found, _ = json.JSONDecoder().raw_decode(line.decode(errors="replace"))
+        first, _ = json.JSONDecoder().raw_decode(line.decode(errors="replace"))
     except (ValueError, RecursionError):
         # The beginning of a long one: whoever reads it says what is wrong with it.
         return {key: [] for key in _SPANS if f'"{key}"'.encode() in line}
-    if not any(isinstance(found.get(key), str) for key in _TEXTS):
+    if not any(isinstance(first.get(key), str) for key in _TEXTS):
         return None
-    return dict(found)
+    return dict(first)
 
 
 def _is_spans(value: Any) -> bool:
@@ -166,22 +166,22 @@ def _spans_of(document: Document, entries: Any, key: str) -> list[Span]:
             f"{key!r} is {entries!r:.60}, a label of the whole text? Spans are a list, "
             '[{"start": 0, "end": 5, "label": "PER"}] or [[0, 5, "PER"]]'
         )
-    found = []
+    spans = []
     for entry in entries:
         if isinstance(entry, dict):
             several = entry.get("labels")
             labels = several if isinstance(several, list) else [entry.get("label")]
             sure = entry.get("confidence", entry.get("score"))
             start, end = entry.get(_key(entry, _STARTS)), entry.get(_key(entry, _ENDS))
-            found += [checked_span(document, start, end, label, sure) for label in labels]
+            spans += [checked_span(document, start, end, label, sure) for label in labels]
         elif isinstance(entry, list) and len(entry) == 3:
-            found.append(checked_span(document, *entry))
+            spans.append(checked_span(document, *entry))
         else:
             raise document.fault(
                 f'{entry!r:.60} is no span: {{"start": 0, "end": 5, "label": "PER"}} or '
                 '[0, 5, "PER"]'
             )
-    return found
+    return spans
 
 
 def _entry(span: Span, start: str, end: str, text: str | None) -> Any:
