@@ -608,15 +608,7 @@ static inline v8i larger_int(v8i a, v8i b) {
   return a > b ? a : b;
 }
 
-// As wide as there are.
-#ifdef __AVX512F__
-typedef std::int32_t vwi __attribute__((vector_size(64)));
-#else
-typedef v8i vwi;
-#endif
-constexpr std::size_t kWide = sizeof(vwi) / sizeof(std::int32_t);
-
-constexpr std::size_t kFullAhead = 12, kEntryAhead = 24;
+constexpr std::size_t kFullAhead = 24, kEntryAhead = 24;
 // Rows of weights are added in vectors of their own kind, and the sums are whole numbers of 32
 // bits.
 typedef std::int16_t v16s __attribute__((vector_size(32)));
@@ -705,27 +697,20 @@ static void short_scores(const IntegerTokens& tokens, const IntegerWeights<std::
   whole_scores_of<v16s>(tokens, weights, begin, end, stride, out);
 }
 
-// Columns in vectors: N wide ones, then one of eight if `rest`.
-template <int N, bool rest>
+// N vectors of columns from column c on.
+template <int N>
 static inline void integer_columns(const std::int32_t* T, const std::int32_t* before,
                                    const std::int32_t* s, std::size_t K, std::size_t stride,
                                    std::int32_t floor, std::int32_t* out) {
-  vwi best[N + 1];
-  v8i last = floor - v8i{};
-  for (int n = 0; n < N; ++n) best[n] = floor - vwi{};
+  v8i best[N];
+  for (int n = 0; n < N; ++n) best[n] = floor - v8i{};
   for (std::size_t k = 0; k < K; ++k) {
-    const std::int32_t* row = T + k * stride;
+    const v8i a = before[k] - v8i{};
     for (int n = 0; n < N; ++n) {
-      const vwi sum = before[k] + load_row<vwi>(row + kWide * n);
-      best[n] = sum > best[n] ? sum : best[n];
+      best[n] = larger_int(a + load_int(T + k * stride + 8 * n), best[n]);
     }
-    if constexpr (rest) last = larger_int(before[k] + load_int(row + kWide * N), last);
   }
-  for (int n = 0; n < N; ++n) {
-    best[n] += load_row<vwi>(s + kWide * n);
-    __builtin_memcpy(out + kWide * n, &best[n], sizeof(vwi));
-  }
-  if constexpr (rest) store_int(out + kWide * N, last + load_int(s + kWide * N));
+  for (int n = 0; n < N; ++n) store_int(out + 8 * n, best[n] + load_int(s + 8 * n));
 }
 
 static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::size_t L,
@@ -734,20 +719,14 @@ static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::s
   for (std::size_t t = 1; t < L; ++t) {
     const std::int32_t* before = alpha + (t - 1) * stride;
     std::size_t c = 0;
-    for (; c + 4 * kWide <= stride; c += 4 * kWide) {
-      integer_columns<4, false>(T + c, before, s + t * stride + c, K, stride, floor,
-                                alpha + t * stride + c);
+    for (; c + 32 <= stride; c += 32) {
+      integer_columns<4>(T + c, before, s + t * stride + c, K, stride, floor,
+                         alpha + t * stride + c);
     }
     const std::int32_t* from = s + t * stride + c;
     std::int32_t* out = alpha + t * stride + c;
-    // with_number counts from one on.
-    with_number<4>((stride - c) / kWide + 1, [&](auto vectors) {
-      constexpr int wide = vectors.value - 1;
-      if ((stride - c) % kWide != 0) {
-        integer_columns<wide, true>(T + c, before, from, K, stride, floor, out);
-      } else if (wide > 0) {
-        integer_columns<wide, false>(T + c, before, from, K, stride, floor, out);
-      }
+    with_number<3>((stride - c) / 8, [&](auto vectors) {
+      integer_columns<vectors.value>(T + c, before, from, K, stride, floor, out);
     });
   }
 }
