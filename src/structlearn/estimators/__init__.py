@@ -10,6 +10,7 @@ from ..lazy import lazy_names
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .adagrad import AdaGrad
+    from .annotators import AnnotatorModel, majority_vote
     from .arow import AROW
     from .crf import CRF
     from .hmm import HMM
@@ -25,6 +26,7 @@ _HOMES = {
     "CRF": "crf",
     "HMM": "hmm",
     "AdaGrad": "adagrad",
+    "AnnotatorModel": "annotators",
     "MultiLabelClassifier": "multilabel",
     "PerToken": "sequences",
     "PassiveAggressive": "passive_aggressive",
@@ -32,6 +34,7 @@ _HOMES = {
     "StructuredPerceptron": "perceptron",
     "StructuredSVM": "svm",
     "cross_val_predict": "sequences",
+    "majority_vote": "annotators",
 }
 
 __all__ = [
@@ -39,6 +42,7 @@ __all__ = [
     "CRF",
     "HMM",
     "AdaGrad",
+    "AnnotatorModel",
     "MultiLabelClassifier",
     "PassiveAggressive",
     "PerToken",
@@ -46,6 +50,7 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "cross_val_predict",
+    "majority_vote",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

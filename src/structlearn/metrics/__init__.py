@@ -18,6 +18,7 @@ from ..lazy import lazy_names
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .accuracy import sequence_accuracy, token_accuracy, token_counts
+    from .agreement import alpha_by_label, cohen_kappa, krippendorff_alpha
     from .attachment import attachment_interval, attachment_report
     from .bootstrap import bootstrap_interval
     from .boundaries import chunks
@@ -44,6 +45,7 @@ _HOMES = {
     "sequence_accuracy": "accuracy",
     "token_accuracy": "accuracy",
     "token_counts": "accuracy",
+    **dict.fromkeys(("alpha_by_label", "cohen_kappa", "krippendorff_alpha"), "agreement"),
     "attachment_interval": "attachment",
     "attachment_report": "attachment",
     "bootstrap_interval": "bootstrap",
@@ -87,6 +89,7 @@ __all__ = [
     "CountMetric",
     "EntityScheme",
     "accuracy_score",
+    "alpha_by_label",
     "attachment_interval",
     "attachment_report",
     "bootstrap_interval",
@@ -94,9 +97,11 @@ __all__ = [
     "chunk_report",
     "chunks",
     "classification_report",
+    "cohen_kappa",
     "confusion",
     "f1_score",
     "get_entities",
+    "krippendorff_alpha",
     "label_report",
     "legal_transitions",
     "performance_measure",
