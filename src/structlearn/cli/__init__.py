@@ -203,6 +203,14 @@ def _rank(o: Any) -> int:
     return int(commands.rank(model, o))
 
 
+def _agree(o: Any) -> int:
+    from .commands.annotators import agree
+    from .commands.shared import check_output
+
+    check_output(o.output, [o.input])
+    return agree(o)
+
+
 def _inspect(o: Any) -> int:
     from .commands.shared import check_output
 
@@ -322,6 +330,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "predict": _predict,
     "evaluate": _evaluate,
     "rank": _rank,
+    "agree": _agree,
     "inspect": _inspect,
     "convert": _convert_texts,
     "convert-model": _convert,

@@ -79,6 +79,9 @@ class AnnotatorModel:
     ['A', 'B']
     """
 
+    prior_: Array
+    transition_: Array
+
     def __init__(
         self, sequence: bool = True, max_iter: int = 100, tol: float = 1e-6, alpha: float = 0.1
     ) -> None:
@@ -308,7 +311,8 @@ class _Data:
         np.add.at(weight, codes, posterior[tokens])
         # Of a set of labels each is the answer in proportion to its probability.
         weight /= np.maximum(self.masks @ confusion.T, _SMALLEST)
-        return confusion * (weight.T @ self.masks)
+        counts: Array = confusion * (weight.T @ self.masks)
+        return counts
 
     def right(self, name: str, posterior: Array, confusion: Array) -> tuple[float, float]:
         """Return how many answers of an annotator are expected to be right, and of how many."""

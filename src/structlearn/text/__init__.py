@@ -9,6 +9,7 @@ from ..lazy import lazy_names
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from .annotations import read_annotations
     from .conversion import convert_file
     from .corpus import Corpus, Sentence, read_corpus
     from .dependency_tree import DependencyTree
@@ -28,6 +29,7 @@ _HOMES = {
     "Corpus": "corpus",
     "Sentence": "corpus",
     "read_corpus": "corpus",
+    "read_annotations": "annotations",
     "read_frame": "frames",
     "Format": "formats",
     "register": "formats",
@@ -48,6 +50,7 @@ __all__ = [
     "Tree",
     "convert_file",
     "load_templates",
+    "read_annotations",
     "read_corpus",
     "read_frame",
     "register",

@@ -37,6 +37,12 @@ _COMMANDS = {
         "Print the sentences that are worth a look, the most doubtful one first: the next ones to "
         "label, or to check.",
     ),
+    "agree": (
+        "use.agree",
+        "how far several annotators agree, and one labelling from their answers",
+        "Print Krippendorff's alpha, Cohen's kappa and how often each annotator is right; write "
+        "one labelling with confidence.",
+    ),
     "inspect": ("use.inspect", "show what a model has learned", None),
     "convert": (
         "use.convert_texts",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 __all__ = [
+    "add_agree",
     "add_annotate",
     "add_convert",
     "add_convert_texts",
@@ -247,6 +248,35 @@ def add_rank(p: ArgumentParser) -> None:
     )
     add_table(p)
     add_threads(p)
+
+
+def add_agree(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn agree``."""
+    p.add_argument("input", metavar="FILE", help="table or JSON lines with several answers")
+    p.add_argument(
+        "--annotator",
+        metavar="COLUMN",
+        default="annotator",
+        help="column or key with the name of the annotator; or the columns of all annotators, "
+        "separated by commas (default: annotator)",
+    )
+    p.add_argument("--target", metavar="COLUMN", help="column of the labels")
+    p.add_argument("--sentence", metavar="COLUMN", help="column that tells sentences apart")
+    p.add_argument("--word", metavar="COLUMN", help="column with the words")
+    p.add_argument(
+        "--tokens-apart",
+        action="store_true",
+        help="the true labels of neighbours do not depend on each other (default: they do)",
+    )
+    p.add_argument(
+        "--output", "-o", metavar="FILE", help="write one labelling with confidence, as JSON lines"
+    )
+    p.add_argument("--json", action="store_true", help="print one JSON object only")
+    p.add_argument(
+        "--format",
+        choices=("csv", "jsonl"),
+        help="file format (default: from the file name, else from the content)",
+    )
 
 
 def add_inspect(p: ArgumentParser) -> None:

@@ -130,6 +130,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "a file with them, their labels and the reason",
         ),
     ),
+    "structlearn agree": (
+        (
+            "structlearn agree answers.csv --annotator who --output one.jsonl",
+            "a column who beside sentence, token and label",
+        ),
+        ("structlearn agree wide.csv --annotator ann,bob,cy", "a column of labels for each"),
+    ),
     "structlearn inspect": (
         ("structlearn inspect tags.model --label NOUN --top 5", "features for and against a label"),
         (
