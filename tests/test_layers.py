@@ -47,6 +47,7 @@ FORMAT = {"io.container", "io.arrays"}
 #: shows itself in notebooks knows how it is drawn.
 ALSO = {
     "features.encoder": {"structures.base"},
+    "estimators.annotators": {"metrics.schemes"},
     "constraints.alphabet": {"metrics.boundaries", "metrics.schemes"},  # what a chunk is
     "constraints.automaton": {"drawing.automata", "drawing.picture"},
     "constraints.constrained": {"drawing.automata", "drawing.picture"},
