@@ -221,3 +221,42 @@ def test_tables_are_read_as_csv_reads_them(put):
         writer.writerows([i, w, f"K{len(w)}"] for w in words)
     corpus = read_corpus(put("a.csv", out.getvalue()))
     assert [s.column("token") for s in corpus] == [words] * 4
+
+
+def test_objects_may_be_tokens(put, call):
+    lines = [json.dumps({"address_id": i, "token": w, "part": k})
+             for i, row in enumerate(ROWS) for w, k in row]  # fmt: skip
+    path = put("a.jsonl", "\n".join(lines) + "\n")
+    corpus = read_corpus(path)
+    assert [list(s) for s in corpus] == ROWS
+    assert corpus.table["sentence"] == "address_id"
+    call("train", "tagger", path, "--model", "m", *QUICK)
+    bare = [json.dumps({"address_id": i, "token": w}) for i, row in enumerate(ROWS) for w, _ in row]
+    assert call("predict", "m", put("b.jsonl", "\n".join(bare)))[0] == path.read_text()
+    with pytest.raises(FileError, match=r"c\.jsonl, line 2: 'token' has None"):
+        read_corpus(put("c.jsonl", '{"token": "a", "tag": "X"}\n{"token": null, "tag": "X"}\n'))
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_parquet(tmp_path, call, lists):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [{"address_id": i, "token": w, "part": k} for i, row in enumerate(ROWS) for w, k in row]
+    if lists:
+        rows = [{"token": [w for w, _ in row], "part": [k for _, k in row]} for row in ROWS]
+    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "a.parquet")
+    assert [list(s) for s in read_corpus(tmp_path / "a.parquet")] == ROWS
+    call("train", "tagger", "a.parquet", "--target", "part", "--model", "m", *QUICK)
+    bare = [{name: v for name, v in row.items() if name != "part"} for row in rows]
+    parquet.write_table(arrow.Table.from_pylist(bare), tmp_path / "b.parquet")
+    call("predict", "m", "b.parquet", "--output", "c.parquet")
+    assert parquet.read_table(tmp_path / "c.parquet").to_pylist() == rows
+    (tmp_path / "d.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FileError, match=r"d\.parquet.*not a Parquet file"):
+        read_corpus(tmp_path / "d.parquet")
+
+
+def test_parquet_without_pyarrow(put, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        read_corpus(put("a.parquet", "PAR1"))

@@ -92,8 +92,8 @@ def read_annotations(
         of these columns, or lists, has the labels of one annotator. In JSON the value may also be
         an object with the labels of each annotator, ``{"ann": [...], "bob": [...]}``.
     target, sentence, word, format
-        As for :func:`read_corpus`. A cell such as ``PER|ORG`` is a set of possible labels; ``?`` and
-        ``_`` are no answer.
+        As for :func:`read_corpus`. A cell such as ``PER|ORG`` is a set of possible labels; ``?``
+        and ``_`` are no answer.
     """
     text = read_bytes(path)
     names = [name.strip() for name in annotator.split(",")]

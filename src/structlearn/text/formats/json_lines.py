@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...exceptions import LineError
 from ..answers import as_json
 from ..files import parsed_json
-from ..tables import WORD_NAMES, Naming, TableColumns, plain_name
+from ..tables import LONGEST_SENTENCE, WORD_NAMES, Naming, TableColumns, long_sentence, plain_name
 from ..tokens import NO_TEXT, is_text
 from .format import Format, Sentences, first_line
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from re import Pattern
     from typing import Any
 
     from ..answers import Answer
@@ -34,12 +36,14 @@ class JsonLines(Format):
     Each stands on a line of its own, or all of them are in one array. All have the same lists, in
     any order: the first object's is that of the columns. Any label fits; probabilities are numbers,
     marginals objects, and a label that does not exist is null.
+
+    Objects without lists are the rows of a table, one for each token, as those of CSV are.
     """
 
     name = "jsonl"
     called = "JSON lines"
-    extensions = (".jsonl", ".ndjson")
-    ends = re.compile(rb"\n")
+    extensions: tuple[str, ...] = (".jsonl", ".ndjson")
+    ends: Pattern[bytes] | None = re.compile(rb"\n")
 
     @classmethod
     def sniff(cls, head: bytes) -> bool:
@@ -51,6 +55,8 @@ class JsonLines(Format):
         super().__init__(header)
         self._order: list[str] = []  # of the lists, as the first sentence has them
         self._written: set[str] = set()  # lists with values that are strings
+        self._table: TableColumns | None = None  # of objects that are tokens
+        self._mark_before: Any = None  # the sentence of the last of them
 
     def fault(self, label: str, names: Sequence[str]) -> str:
         return ""
@@ -67,10 +73,15 @@ class JsonLines(Format):
 
     def read(self, text: bytes, line: int) -> Sentences:
         self._objects: list[Any] = []
-        content = self._decoded(text, line)
-        self._array = line == 0 and content.lstrip()[:1] == "["
+        items = self._items(text, line)
+        first = next(items, None)
+        if first is None:
+            return []
+        items = itertools.chain([first], items)
+        if self._table is not None or self._is_token(first[1]):
+            return self._tokens(list(items))
         found = []
-        for n, item in self._in_array(content) if self._array else self._on_lines(content, line):
+        for n, item in items:
             names = self._names(item, n)
             lists = [item[name] for name in names]
             if "" in lists[0]:
@@ -88,6 +99,52 @@ class JsonLines(Format):
             if lists[0]:
                 found.append([(n, tuple(map(str, cells))) for cells in zip(*lists, strict=True)])
         self.names = tuple(self._order)
+        return found
+
+    def _items(self, text: bytes, line: int) -> Iterator[tuple[int, Any]]:
+        """Return the objects of a piece, each with its line."""
+        content = self._decoded(text, line)
+        self._array = line == 0 and content.lstrip()[:1] == "["
+        return self._in_array(content) if self._array else self._on_lines(content, line)
+
+    def _is_token(self, item: Any) -> bool:
+        """Tell a row of a table from a sentence."""
+        if type(item) is not dict or any(isinstance(v, (list, dict)) for v in item.values()):
+            return False
+        named = self.naming is not None and self.naming.meets(list(item))
+        return named or any(plain_name(name) in ("word", "token", "form") for name in item)
+
+    def _tokens(self, items: list[tuple[int, Any]]) -> Sentences:
+        """Return the sentences of objects that are tokens."""
+        if self._table is None:
+            n, first = items[0]
+            try:
+                table = self._table = TableColumns(list(first), self.naming)
+            except ValueError as error:
+                raise LineError(n, str(error)) from None
+            rows = [[item.get(name) for name in table.names] for _, item in items]
+            if said := table.find_sentences(list(zip(*rows, strict=True))):
+                self.findings.append(said)
+            self._order = list(table.cell_names)
+            self.names = table.cell_names
+            self.sentence = "" if table.sentence is None else table.names[table.sentence]
+        found: Sentences = [[]]
+        for n, item in items:
+            mark = item.get(self.sentence) if self.sentence else None
+            if mark is not None and mark != self._mark_before and found[-1]:
+                found.append([])
+            self._mark_before = self._mark_before if mark is None else mark
+            for name in self._order:
+                value = item.get(name)
+                if not isinstance(value, (str, int)) or not str(value) or not is_text(str(value)):
+                    raise LineError(n, f"{name!r} has {value!r:.60}, which is not a string")
+                if type(value) is not int:
+                    self._written.add(name)
+            self._objects.append(item)
+            found[-1].append((n, tuple(str(item[name]) for name in self._order)))
+        longest = max(found, key=len)
+        if len(longest) > LONGEST_SENTENCE:
+            self.doubts.append(f"line {longest[0][0]}: {long_sentence(len(longest))}")
         return found
 
     @property
@@ -161,8 +218,25 @@ class JsonLines(Format):
     def write(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> bytes:
         import json
 
-        answers = iter(added)
+        self._fill(added, names, place)
         out = []
+        for item in self._objects:
+            row = json.dumps(item, ensure_ascii=False)
+            out.append(row if is_text(row) else json.dumps(item))
+        if self._array:
+            return self._encoded("[" + ",\n ".join(out) + "]\n")
+        return self._encoded("".join(f"{row}\n" for row in out))
+
+    def _fill(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> None:
+        """Put labels into the objects that were read last."""
+        answers = iter(added)
+        if self._table is not None:
+            first = self._order[place] if place is not None and place < len(self._order) else ""
+            first = first or self.label_name or "tag"
+            keys = (first, *(f"{first}_{name}" for name in names[1:]))
+            for item, more in zip(self._objects, (m for s in added for m in s), strict=True):
+                item.update(zip(keys, map(self._value, more), strict=True))
+            return
         for item in self._objects:
             columns = self._names(item, 0)
             given = place is not None and place < len(columns)
@@ -174,11 +248,6 @@ class JsonLines(Format):
             keys = (first, *(f"{first}_{name}" for name in names[1:]))
             for i, key in enumerate(keys):
                 item[key] = [self._value(more[i]) for more in rows]
-            row = json.dumps(item, ensure_ascii=False)
-            out.append(row if is_text(row) else json.dumps(item))
-        if self._array:
-            return self._encoded("[" + ",\n ".join(out) + "]\n")
-        return self._encoded("".join(f"{row}\n" for row in out))
 
     def _value(self, answer: Any) -> Any:
         """Return a label, as a number where labels are numbers, or a probability."""

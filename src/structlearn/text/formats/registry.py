@@ -11,6 +11,7 @@ from .format import Format
 from .json_lines import JsonLines
 from .label_studio import LabelStudio
 from .lines import Columns, Conllu, Text
+from .parquet import Parquet
 from .span_lines import Doccano, Prodigy
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -35,7 +36,7 @@ __all__ = [
 FORMATS: dict[str, type[Format]] = {
     format.name: format
     for format in (
-        *(Columns, Text, Brackets, Csv, Conllu, JsonLines),
+        *(Columns, Text, Brackets, Csv, Conllu, JsonLines, Parquet),
         *(Prodigy, Doccano, LabelStudio, Brat, DocBin),
     )
 }
