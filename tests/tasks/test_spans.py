@@ -218,6 +218,20 @@ def test_commands(tmp_path, capfd):
     assert "Maria " in capfd.readouterr().out
 
 
+def test_what_has_no_places_in_a_text_is_refused(tmp_path, capfd):
+    columns, export = tmp_path / "train.tsv", written(tmp_path, "prodigy", made(5))
+    assert run("convert", export, columns) == 0
+    model = tmp_path / "m.model"
+    assert run("train", "ner", columns, "--model", model, "-q", "--max-iter", 1) == 0
+    capfd.readouterr()
+    assert run("predict", model, columns, "--to", "prodigy", "--format", "columns") == 1
+    assert "structlearn convert makes texts of tokens" in capfd.readouterr().err
+    assert run("train", "ner", export, "--model", model, "-q", "--stream") == 1
+    assert "structlearn convert makes columns of it" in capfd.readouterr().err
+    assert run("train", "ner", export, "--model", model, "-q", "--tokens", "wrods") == 1
+    assert "there is no tokeniser 'wrods'" in capfd.readouterr().err
+
+
 def test_convert(tmp_path, capfd):
     source = written(tmp_path, "labelstudio", made(5))
     steps = ["a.jsonl", "b", "c.json", "d.txt"]

@@ -28,7 +28,10 @@ class CorpusStream:
         first = next(pieces(path, 1 << 16), None)
         self.format = format or guess_format(path, first[0] if first else b"")
         if not FORMATS[self.format].native:
-            raise FileError(path, f"streams are columns or CoNLL-U, and this is {self.format}")
+            told = f"streams are columns or CoNLL-U, and this is {self.format}"
+            if FORMATS[self.format].spans:
+                told += "; structlearn convert makes columns of it"
+            raise FileError(path, told)
         self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
 
     def __iter__(self) -> Iterator[Corpus]:

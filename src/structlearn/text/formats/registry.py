@@ -123,8 +123,8 @@ def rewriting(source: Format | None, to: str, path: object) -> Format:
     if source is not None and not isinstance(source, SpanFormat):
         raise FileError(
             str(path),
-            f"{source.called} holds tokens, which have no places in a text; spans are found in "
-            f"{names}, and in text (--format text)",
+            f"its tokens have no places in a text; spans are found in {names}, and in text "
+            "(--format text). structlearn convert makes texts of tokens",
         )
     target: Any = FORMATS[to]()
     return Rewritten(source, target)
