@@ -284,8 +284,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         >>> from structlearn.tasks import Tagger
         >>> texts = [{"text": "Ann sleeps.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}]
         >>> tagger = Tagger("ner").fit(texts)
-        >>> [span[:3] for span in tagger.predict_spans(["So Ann sleeps."])[0]]
-        [(3, 6, 'PER')]
+        >>> [span[:3] for span in tagger.predict_spans(["Ann sleeps."])[0]]
+        [(0, 3, 'PER')]
         """
         from ...text.conversion import read_documents
         from ...text.spans import Document
