@@ -82,10 +82,14 @@ def model_file(path: str | os.PathLike[str]) -> str:
 
     spec = find_spec(f"structlearn_{name}")
     if spec is None or not spec.submodule_search_locations:
+        advice = (
+            "the English one is in the source of structlearn: pip install ./models/english"
+            if name == "english"
+            else "train one: structlearn train pipeline, from a treebank of the language"
+        )
         raise FileError(
             name,
-            f"there is no such file, and no package structlearn_{name} is installed (from the "
-            f"source of structlearn: pip install ./models/{name})",
+            f"there is no such file, and no package structlearn_{name} is installed ({advice})",
         )
     return os.path.join(spec.submodule_search_locations[0], f"{name}.model")
 

@@ -151,8 +151,8 @@ def _annotate(o: Any) -> int:
     model, commands = _load(o)
     if not hasattr(commands, "annotate"):
         raise ValueError(
-            f"{o.model} is no pipeline: structlearn predict reads what it labels, one sentence on "
-            "each line"
+            f"{o.model} is {getattr(getattr(model, 'model_', model), 'called', 'another model')}, "
+            "not a pipeline; use 'structlearn predict', which takes one sentence on each line"
         )
     if not on_terminal("stderr"):
         return int(commands.annotate(model, o, None))

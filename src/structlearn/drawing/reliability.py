@@ -107,6 +107,6 @@ def _add_certainty(page: Page, found: Any, certainty: str) -> None:
         facts_list(list(counts)),
         page.picture(draw_reliability(found)),
         note=escape(f"Probabilities: {certainty}.")
-        + " On the dashed line probabilities are as often right as they say; below it they are "
-        "too high.",
+        + " On the dashed line, of the predictions with 80 % probability 80 % are right; below it "
+        "fewer are right than the probability says.",
     )

@@ -98,9 +98,24 @@ def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
                 row = [frozenset(k) if isinstance(k, set) else k for k in row]
             found.update(row)
         except TypeError:
-            raise ValueError(f"example {i}: a label is a string or a number, not a list") from None
+            raise ValueError(
+                f"example {i}: a label is a string or a number, not a list{_no_labels(structure)}"
+            ) from None
+    if any(isinstance(k, tuple) for k in found):
+        raise ValueError(
+            "a label is a string or a number, not a tuple; join its parts into a string"
+            + _no_labels(structure)
+        )
     sets = {k for k in found if isinstance(k, frozenset)}
     return sort_classes((found - sets).union(*sets) - {None})
+
+
+def _no_labels(structure: Structure) -> str:
+    """Return what the author of a structure may have forgotten; "" for those of ours."""
+    if type(structure).__module__.startswith("structlearn."):
+        return ""
+    name = type(structure).__name__
+    return f". If the outputs of {name} are not labels, set has_labels = False in the class"
 
 
 def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
@@ -170,7 +185,10 @@ def read_outputs(
     index = _LabelIndex(classes, unseen)
     for i, row in enumerate(rows):
         if check_sites and len(row) != sites[i]:
-            raise ValueError(f"example {i}: y has {len(row)} labels, X has {sites[i]} positions")
+            raise ValueError(
+                f"example {i}: y has {len(row)} labels, X has {sites[i]} positions"
+                + _no_labels(structure)
+            )
         for t, label in enumerate(row):
             if type(label) is str and label in index:  # nearly always
                 continue

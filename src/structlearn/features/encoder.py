@@ -101,7 +101,7 @@ class ExampleEncoder:
     def _split(self, examples: list[Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return each example as block → features, and what it says of its topology."""
         topology_names = set(self.structure.topology)
-        blocks = self.structure.blocks(1)
+        blocks = self.structure.checked_blocks(1)
         known = set(blocks) | topology_names
         required = {name for name, block in blocks.items() if not (block.shared or block.optional)}
         split: list[dict[str, Any]] = []
@@ -117,9 +117,10 @@ class ExampleEncoder:
                     f"dictionary of blocks, {sorted(known)}.)"
                 )
             if unknown:
+                named = ", ".join(map(repr, sorted(map(str, unknown))))
                 raise ValueError(
-                    f"example {i}: {sorted(map(str, unknown))} are no blocks of "
-                    f"{self.structure!r}; it has {sorted(known)}"
+                    f"example {i}: {self.structure!r} has no block {named}; its blocks are "
+                    f"{', '.join(map(repr, sorted(known)))}: an example is a dictionary of these"
                 )
             split.append({k: v for k, v in example.items() if k not in topology_names})
             topology.append({k: v for k, v in example.items() if k in topology_names})

@@ -57,7 +57,8 @@ class LearningParameters(Declared):
     C: float = parameter(
         default=1.0,
         check=Number(above=True, infinite=True),
-        help="weight of the losses; passive-aggressive: the longest step",
+        help="how much errors in training count against small weights; passive-aggressive: the "
+        "most that one example changes the weights",
         learners=("svm", "crf", "passive-aggressive", "adagrad"),
     )
     l1: float = parameter(
@@ -88,7 +89,10 @@ class LearningParameters(Declared):
         learners=("adagrad",),
     )
     delta: float = parameter(
-        default=1.0, check=Number(), help="shortens the first steps", learners=("adagrad",)
+        default=1.0,
+        check=Number(),
+        help="greater: the first steps are shorter",
+        learners=("adagrad",),
     )
     r: float = parameter(
         default=10.0, check=Number(above=True), help="regularisation", learners=("arow",)

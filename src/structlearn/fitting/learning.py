@@ -187,7 +187,8 @@ def warn_unless_converged(name: str, training: Training, tol: float, stacklevel:
         told += "before it converged; raise max_iter"
     else:
         told += (
-            f"with a gap of {training.gap:.3g} at objective {training.objective:.6g}, above "
-            f"tol={tol:g} times that; raise max_iter or tol"
+            f"with a gap of {training.gap:.3g} to the optimum at objective "
+            f"{training.objective:.6g}; tol={tol:g} asks for {tol * abs(training.objective):.3g}. "
+            "Raise max_iter, or tol"
         )
     warnings.warn(told, ConvergenceWarning, stacklevel=stacklevel + 1)

@@ -392,8 +392,8 @@ class Structure(Learnable):
         edges = self._edges_for(theta, scores)
         if edges is None:
             raise CapabilityError(
-                f"{type(self).__name__} has no {what}: it gives an argmax and no dynamic program "
-                "(edges). What works: argmax, solve, kbest, score, infer(temperature=0), and the "
+                f"{type(self).__name__} has no {what}: that needs a dynamic program, edges(). "
+                "What works: argmax, solve, kbest, score, infer(temperature=0), and the "
                 "learners that need only these (perceptron, structured SVM)"
             )
         return edges.compile(n_parts(theta))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError
 from .open_labels import allowed_labels
-from .parts import Array, Parts
+from .parts import Array, Block, Parts
 
 __all__ = ["Learnable"]
 
@@ -46,6 +46,22 @@ class Learnable:
     #: Whether several threads may ask at the same time, and the interpreter lock is released
     #: meanwhile. Batches, and training, run on ``n_jobs`` threads then.
     runs_on_threads = False
+
+    def checked_blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return ``blocks(n_labels)``; shapes that are none are refused by name."""
+        blocks: dict[str, Block] = self.blocks(n_labels)  # type: ignore[attr-defined]
+        for name, block in blocks.items():
+            for field in ("outcomes", "inner"):
+                shape = getattr(block, field, None)
+                if not isinstance(shape, tuple) or not all(
+                    isinstance(n, (int, np.integer)) and n >= 0 for n in shape
+                ):
+                    raise ValueError(
+                        f"{type(self).__name__}.blocks() gives the block {name!r} the {field} "
+                        f"{shape!r}: a tuple of whole numbers is needed, (n_labels,) for a label, "
+                        "() if each site has a single score"
+                    )
+        return blocks
 
     # -- labels and outputs ---------------------------------------------------------------------
 

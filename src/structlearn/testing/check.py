@@ -13,6 +13,7 @@ from .best import check_argmax, check_kbest, is_exact
 from .draws import check_sample
 from .enumeration import Outputs, enumerate_outputs
 from .inputs import MakeScores, forbid_all, forbid_some, given_inputs, vary
+from .learning import check_learning
 from .outputs import check_count, check_outputs
 from .report import Report
 from .sums import check_gradient, check_infer, check_infer_best
@@ -34,6 +35,7 @@ def check_structure(
     max_outputs: int = 50_000,
     max_kbest: int = 40,
     tolerance: float = 1e-9,
+    learning: bool = False,
     random_state: int = 0,
 ) -> Report:
     """Prove a structure against enumeration; raise ``AssertionError`` where it is wrong.
@@ -71,6 +73,9 @@ def check_structure(
         The most outputs to enumerate, and to ask of ``kbest``.
     tolerance : float
         How far answers may be off, besides rounding that grows with the scores.
+    learning : bool, default=False
+        Fit a perceptron to the best outputs too, with features in the shapes of the scores, and see
+        that it predicts legal ones.
     random_state : int
         Seed of everything random here. The same seed checks the same things.
 
@@ -98,6 +103,7 @@ def check_structure(
         outputs = list(outputs)
     rng = np.random.default_rng(random_state)
     report = Report(repr(structure))
+    structure.checked_blocks(n_labels)
     given = given_inputs(structure, scores, n_inputs, n_labels, rng)
 
     def trial(name: str, theta: Mapping[str, Any]) -> Trial:
@@ -131,6 +137,8 @@ def check_structure(
         check_keyword_order(one)
     alike = [one.arguments for one in legal if set(one.arguments) == set(legal[0].arguments)]
     check_batches(structure, [*alike, alike[0]], report, random_state)
+    if learning:
+        check_learning(legal, random_state)
     return report
 
 

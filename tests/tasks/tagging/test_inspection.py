@@ -89,7 +89,7 @@ def test_facts(tagger):
     facts = dict(task_facts(tagger))
     seen = {name for rows in feature_lists(tagged(60)) for row in rows for name in row}
     weights = len(weights_by_name(tagger.model_))
-    assert facts["features"] == f"{len(seen):,}; {weights:,} weights are not 0"
+    assert facts["features"] == f"{len(seen):,}; {weights:,} weights other than 0"
     assert facts["trained on"].startswith("60 sentences")
     assert facts["trained on"].endswith("3 passes")
 

@@ -64,10 +64,10 @@ _COMMANDS = {
         "/healthz and /metrics. A model file that is replaced is taken up without a pause. Ends "
         "with Ctrl-C or SIGTERM, after the requests that it has.",
     ),
-    "demo": ("tours.demo", "a tour on built-in data: tags, digits, trees", None),
+    "demo": ("tours.demo", "a tour on built-in data: text, phrases, trees", None),
     "workbench": (
         "tours.workbench",
-        "a page on this machine: the algorithms step by step, and text through models",
+        "open a page in the browser: the algorithms step by step, and your text through models",
         "Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores that can be "
         "changed, and text through the models named here. Ends with Ctrl-C.",
     ),

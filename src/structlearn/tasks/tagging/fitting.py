@@ -191,9 +191,9 @@ class Fitting:
                 continue
             if corpus.n_columns == 1:
                 told = (
-                    "there is one column, and it would be both word and label; columns are "
-                    "separated by blanks or tabs, in a CSV file (--format csv), whose first line "
-                    "names them, by commas or semicolons; the label is the last"
+                    "there is one column only: a line needs a word and, last, its label, separated "
+                    "by blanks or tabs. A CSV file (--format csv) has commas or semicolons, and "
+                    "names of columns in its first line"
                 )
             else:
                 told = (

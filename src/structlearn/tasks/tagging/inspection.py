@@ -84,7 +84,7 @@ def label_facts(model: Any) -> list[tuple[str, str]]:
     """Return what a model scores, and what it looks at."""
     training = model.training
     described = [
-        ("features", f"{training.get('features', 0):,}; {model.n_weights:,} weights are not 0"),
+        ("features", f"{training.get('features', 0):,}; {model.n_weights:,} weights other than 0"),
         ("templates", str(len(model.templates))),
     ]
     if getattr(model, "emissions", None) is not None:  # counts of words, not weights of features
