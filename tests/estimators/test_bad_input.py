@@ -136,7 +136,10 @@ def test_features_that_are_not_finite_at_predict():
         ([[["a"], 3], ["b"]], "example 0, position 1: a token is a string, a list of strings or"),
         ([[["a"], ["b"]], [["c", 4]]], "example 1, position 0: a feature in a list is a string"),
         ([[["a"], {"f": None}], ["b"]], "example 0, position 1: feature 'f' has a value of type"),
-        ([{"label": ["a", "b"], "depth": []}, {"label": ["b"]}], "has no block 'depth'; its blocks are"),
+        (
+            [{"label": ["a", "b"], "depth": []}, {"label": ["b"]}],
+            "has no block 'depth'; its blocks are",
+        ),
         (
             [{"label": ["a", "b"], "transition": [["e"]]}, ["b"]],
             r"example 1 has features for \['label'\], example 0 for \['label', 'transition'\]",

@@ -37,7 +37,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
     """A trainer and a tagger as one estimator.
 
     Parameters that are None have the algorithm's default. This estimator is for programs that are
-    written for sklearn-crfsuite; :class:`structlearn.CRF` proves how close it is to the optimum,
+    written for sklearn-crfsuite; :class:`structlearn.estimators.CRF` proves how close it is to the optimum,
     and takes more kinds of structures and features.
 
     Parameters
@@ -64,7 +64,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
     keep_tempfiles : bool, default=False
         Keep the file that ``modelfile.name`` makes.
     trainer_cls : class, optional
-        In the place of :class:`LinePerIterationTrainer`.
+        In the place of ``LinePerIterationTrainer``.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PerToken", "cross_val_predict"]
 
 
-class PerToken(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PerToken(BaseEstimator):  # type: ignore[misc]
     """Makes a transformer of rows one of sequences: it sees the tokens of all as one table.
 
     Parameters
@@ -80,6 +80,10 @@ class PerToken(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "tokens: it has to give a row for each"
             )
         return [made[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]
+
+    def fit_transform(self, X: Any, y: Any = None) -> list[Any]:
+        """Return what ``fit(X, y).transform(X)`` does."""
+        return self.fit(X, y).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the transformer's names of columns."""

@@ -315,7 +315,7 @@ class Progress:
         ----------
         state : callable, optional
             Gives all that the next iterations depend on, in a dictionary of arrays, numbers, lists,
-            dictionaries and the states that :data:`structlearn.fitting.kinds.KINDS` lists. None
+            dictionaries and the states that ``structlearn.fitting.kinds.KINDS`` lists. None
             where there is no next iteration.
         lasting : bool
             ``state`` may be called at any time until the next report, and gives the same, or None

@@ -68,7 +68,7 @@ class ConstituencyParser(TreeParser):
         takes several times longer. The others are the estimators of the same name:
         :class:`~structlearn.StructuredPerceptron`, :class:`~structlearn.PassiveAggressive`,
         :class:`~structlearn.AROW`, and the convex objectives of
-        :class:`~structlearn.StructuredSVM` and :class:`~structlearn.CRF`, solved up to a proven
+        :class:`~structlearn.StructuredSVM` and ``CRF``, solved up to a proven
         gap, for treebanks of some hundred sentences. "pcfg" is the generative baseline, a grammar
         counted with Markovisation. A labelled span that only one of two trees has costs 1.
         Presets: adagrad eta0 0.1, delta 0, C infinite (no regulariser), 4 passes.

@@ -14,12 +14,12 @@ class Token:
     """A token of a document, with what was found for it.
 
     What is written together can be several tokens: ``didn't`` is ``did`` and ``n't``. Each is a
-    token of its own, and :attr:`surface` says what they are written as.
+    token of its own, and ``surface`` says what they are written as.
 
     Attributes
     ----------
     id : int
-        Its number in the sentence, from 1, as in CoNLL-U. :attr:`i` is its number in the document.
+        Its number in the sentence, from 1, as in CoNLL-U; ``i`` is its number in the document.
     text : str
     begin, end : int
         Where it lies: ``doc.text[begin:end]`` is its text, or that of its surface if its tokens
@@ -27,7 +27,7 @@ class Token:
     lemma, upos, xpos, feats : str
         As in CoNLL-U; ``_`` if that stage was left out.
     head_id : int or None
-        The ``id`` of its head, 0 at the root; None without a tree. :attr:`head` is the head itself.
+        The ``id`` of its head, 0 at the root; None without a tree. ``head`` is the head itself.
     relation : str
         To its head.
     entity : str
