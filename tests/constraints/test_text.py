@@ -120,8 +120,18 @@ def test_what_is_printed_is_read_again(constraint):
         ("Label(A)", 1, "'Label' is not a constraint"),
         ("contiguous", 1, "'contiguous' is not a constraint"),
         ("at_most(A)", 1, "at_most begins with a number"),
-        ("at_most(1", 10, "',' is missing between the arguments, where the text ends"),
-        ("at_most(1, A B)", 14, "',' is missing between the arguments, where 'B' stands"),
+        (
+            "at_most(1",
+            10,
+            "',' is missing between the arguments (a label with blanks stands in "
+            "quotes), where the text ends",
+        ),
+        (
+            "at_most(1, A B)",
+            14,
+            "',' is missing between the arguments (a label with blanks stands "
+            "in quotes), where 'B' stands",
+        ),
         ("at_most(1, )", 12, "a label is missing, where ')' stands"),
         ("at_most(1, A=B)", 12, "at_most has no argument 'A'"),
         ("at_most(-1, A)", 1, "the count of a constraint must be a whole number"),
@@ -153,3 +163,10 @@ def test_constraints_are_taken_in_any_form():
     assert read_constraints(stored([contiguous(), forbid("A")])) == [contiguous(), forbid("A")]
     with pytest.raises(ValueError, match=r"contains 3, which is not a constraint"):
         read_constraints([3])
+    with pytest.raises(ValueError, match=r"contains 3, which is not a constraint"):
+        read_constraints(3)
+
+
+def test_large_counts_are_written_whole():
+    assert str(at_most(1234567, "A")) == "at most 1234567 of label 'A'"
+    assert str(exactly(10**12, "A")) == "exactly 1000000000000 of label 'A'"

@@ -73,6 +73,13 @@ def test_sequences_of_every_kind(tagger, same):
     assert (tagger.tag(same), tagger.marginal("D", 0)) == expected
 
 
+def test_sequences_that_are_set_are_read_once(tagger):
+    tagger.set([{"w": "sleep"}, ["w:fish"]])
+    expected = tagger.marginal("N", 0), tagger.probability(["N", "V"])
+    tagger.set(iter([{b"w": b"sleep"}, iter([b"w:fish"])]))
+    assert (tagger.marginal("N", 0), tagger.probability(["N", "V"])) == expected
+
+
 def test_labels_may_be_bytes(tagger):
     tagger.set(X)
     assert tagger.marginal(b"N", np.int64(1)) == tagger.marginal("N", 1)

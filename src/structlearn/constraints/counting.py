@@ -92,12 +92,12 @@ class Count(Constraint):
         if self.place is not None:
             return f"require {' or '.join(map(str, self.parts))}"
         if self.lower == self.upper:
-            return f"exactly {self.lower:g} of {named}"
+            return f"exactly {self.lower:.0f} of {named}"
         if self.lower <= 0:
-            return f"at most {self.upper:g} of {named}"
+            return f"at most {self.upper:.0f} of {named}"
         if self.upper == math.inf:
-            return f"at least {self.lower:g} of {named}"
-        return f"{self.lower:g} to {self.upper:g} of {named}"
+            return f"at least {self.lower:.0f} of {named}"
+        return f"{self.lower:.0f} to {self.upper:.0f} of {named}"
 
     def __repr__(self) -> str:
         named = written(self.parts)

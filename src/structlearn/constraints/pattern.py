@@ -119,6 +119,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.scanner = Scanner(text, signs="()[]{}|*+?.^,=")
         self.depth = 0
+        self.repeats = 0  # of repetitions
 
     def whole(self) -> Choice:
         scanner = self.scanner
@@ -143,11 +144,13 @@ class _Reader:
 
     def repeated(self) -> Labels | Choice | Repeat:
         item: Labels | Choice | Repeat = self.item()
-        while True:
-            bounds = self.bounds()
-            if bounds is None:
-                return item
-            item = Repeat(item, *bounds)
+        begin = self.scanner.at
+        while (bounds := self.bounds()) is not None:
+            self.repeats += isinstance(item, Repeat)
+            if self.repeats > _MOST_DEPTH:
+                self.scanner.fail(f"more than {_MOST_DEPTH} repetitions of repetitions", begin)
+            item, begin = Repeat(item, *bounds), self.scanner.at
+        return item
 
     def bounds(self) -> tuple[int, int | None] | None:
         scanner = self.scanner

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import language
@@ -39,8 +39,8 @@ def parse(text: str) -> list[Constraint]:
     ----------
     text : str
         Constraints as they are written in Python, in lines or separated by semicolons; labels need
-        no quotes but for those that are whole numbers or have one of ``()[],=;#`` in them. ``#``
-        begins a comment.
+        no quotes but for those that are whole numbers or have blanks, quotes or one of
+        ``()[],=;#`` in them. ``#`` begins a comment.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def read_constraints(given: Any) -> list[Constraint]:
     """Return constraints given as such, as text, or as a list of both; None: there are none."""
     if given is None:
         return []
-    if isinstance(given, (str, Constraint, Automaton)):
+    if isinstance(given, (str, Constraint, Automaton)) or not isinstance(given, Iterable):
         given = [given]
     found: list[Constraint] = []
     for one in given:
@@ -122,8 +122,8 @@ def _call(scanner: Scanner, name: str, function: Callable[..., Any], begin: int)
     first = scanner.at
     while not scanner.take(")"):
         if arguments or named:
-            quotes = " (a pattern stands in quotes)" if name == "matches" else ""
-            scanner.expect(",", f"between the arguments{quotes}")
+            quoted = "a pattern" if name == "matches" else "a label with blanks"
+            scanner.expect(",", f"between the arguments ({quoted} stands in quotes)")
         at = scanner.at
         value = _value(scanner, places=False)
         if scanner.take("="):

@@ -135,8 +135,8 @@ def _lbfgs(problem: Problem, p: dict[str, Any], log: Log, n_jobs: int | None) ->
              "linesearch", "max_linesearch")  # fmt: skip
     shown = {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
     log.settings("L-BFGS optimization", p, {name: shown.get(name, name) for name in names})
-    if p["c1"] < 0 or p["c2"] < 0:
-        raise ValueError(f"c1 and c2 must not be negative, got {p['c1']} and {p['c2']}")
+    if not (0 <= p["c1"] < math.inf and 0 <= p["c2"] < math.inf):
+        raise ValueError(f"c1 and c2 must not be negative or infinite, got {p['c1']} and {p['c2']}")
     C = 0.5 / max(p["c2"], _NO_C2)
     settings = Settings(0.0, 1.0, C, l1=p["c1"] * C, tol=0.0)
     if problem.n_weights == 0:
@@ -194,8 +194,11 @@ def _l2sgd(problem: Problem, p: dict[str, Any], log: Log, rng: np.random.Generat
     log.settings(title, p, dict(zip(names, names, strict=True)))
     if problem.n_weights == 0 or problem.n_examples == 0:
         return np.zeros(problem.n_weights)
-    if p["c2"] <= 0:
+    if not 0 < p["c2"] < math.inf:
         raise ValueError(f"l2sgd needs c2 > 0, got {p['c2']}: its steps are 1 / (2·c2·t)")
+    for name in ("calibration.eta", "calibration.rate"):
+        if not 0 < p[name] < math.inf:
+            raise ValueError(f"{name} must be above 0, got {p[name]}")
     sgd = _Descent(problem, p["c2"])
     start = 1.0 / (sgd.decay * _calibrated(sgd, p, log, rng))
     state, period = sgd.state(start), p["period"]

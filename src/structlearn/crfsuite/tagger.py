@@ -80,10 +80,8 @@ class Tagger:
             See :class:`ItemSequence`.
         """
         self._opened()
-        x = readable(xseq)
-        if x is xseq:  # whoever gave it may change it
-            x = ItemSequence(x)._tokens
-        self._x, self._marginals = x, None
+        # A copy: whoever gave it may change it.
+        self._x, self._marginals = ItemSequence(xseq)._tokens, None
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Return the best labels of a sequence; by default of the last one."""

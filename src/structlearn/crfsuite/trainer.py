@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from ..exceptions import FileError
 from ..printing import put
 from ..text.files import replaced
 from .items import as_integer, as_text
@@ -250,8 +251,14 @@ class BaseTrainer:
         for what in ("labels", "attributes", "feature references for transitions",
                      "feature references for attributes"):  # fmt: skip
             self.message(f"Writing {what}\n")
-        with replaced(path) as file:
-            file.write(data.file(layout, w))
+        content = data.file(layout, w)
+        try:
+            with replaced(path) as file:
+                file.write(content)
+        except FileError as error:  # python-crfsuite's is the system's
+            if not isinstance(error.__cause__, OSError):
+                raise
+            raise OSError(error.__cause__.errno, error.__cause__.strerror, path) from None
         self.message(f"Seconds required: {time.process_time() - begun:.3f}\n")
         self.message("\n")
 
