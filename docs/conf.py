@@ -82,6 +82,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"tables": []}
+html_context = {"default_mode": "auto"}  # without it every page logs that it has none
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -37,8 +37,8 @@ class CRF(BaseEstimator):  # type: ignore[misc]
     """A trainer and a tagger as one estimator.
 
     Parameters that are None have the algorithm's default. This estimator is for programs that are
-    written for sklearn-crfsuite; :class:`structlearn.estimators.CRF` proves how close it is to the optimum,
-    and takes more kinds of structures and features.
+    written for sklearn-crfsuite; :class:`structlearn.estimators.CRF` proves how close it is to the
+    optimum, and takes more kinds of structures and features.
 
     Parameters
     ----------

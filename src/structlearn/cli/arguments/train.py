@@ -68,6 +68,12 @@ def _add_labelled(p: ArgumentParser) -> None:
     )
     add_table(p)
     add_constraints(p)
+    p.add_argument(
+        "--tune",
+        metavar="NAMES",
+        help="choose parameters on the dev set, or in three folds without one: C,order or "
+        "C=0.1/1/10,learner; prints a table of the scores",
+    )
 
 
 def add_parser(p: ArgumentParser) -> None:

@@ -31,6 +31,8 @@ def train(o: Any) -> Callable[[], None]:
         options["order"] = o.order or (1 if o.learner == "crf" or o.temperature else 2)
     elif o.task == "segmenter" and o.void == "none":
         options["void"] = None
+    if getattr(o, "tune", None):
+        options |= _tuned(o, kind, options)
     task = kind(**options)
     start = kind.load(o.start) if getattr(o, "start", None) else None
     if getattr(o, "stream", False):
@@ -42,6 +44,20 @@ def train(o: Any) -> Callable[[], None]:
     else:
         _fit(task, o, start=start, format=getattr(o, "format", None))
     return lambda: task.save(o.model, getattr(o, "precision", None))
+
+
+def _tuned(o: Any, kind: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the parameters that --tune names."""
+    if getattr(o, "stream", False):
+        raise ValueError("--tune reads the training file as a whole: without --stream")
+    if o.cluster is not None or o.train == "-":
+        raise ValueError("--tune needs a training file, on one machine")
+    from ...text.sources import read_source
+    from .tuning import choose
+
+    corpus = read_source(source_of(o, o.train), o.format)
+    dev = None if o.dev is None else read_source(source_of(o, o.dev), o.format)
+    return choose(o, kind, options, corpus, dev)
 
 
 def _fit(task: Any, o: Any, **more: Any) -> None:
