@@ -68,7 +68,7 @@ def _bracket_file(rng: Rng, trees: list[str], spelling: Spelling) -> bytes:
 def file_and_list(it: FileSubject, rng: Rng) -> None:
     """The same sentences in a file of any format, and in a list, make the same model file.
 
-    Only files of columns have a separator, which the model keeps for files of words alone.
+    Only files of columns have a separator, and only tables names of columns, which the model keeps.
     """
     drawn = it.subject.draw(rng)
     formats = _formats(it)
@@ -86,7 +86,8 @@ def file_and_list(it: FileSubject, rng: Rng) -> None:
     path = memory_file(content, spelling.suffix)
     told = {"format": format} if rng.random() < 0.5 else {}
     found = clone(drawn.estimator).fit(path, **told)
-    found.model_.training.pop("separator", None)
+    for name in ("separator", "table"):
+        found.model_.training.pop(name, None)
     demand_same_file(f"{format}", stored(expected), stored(found))
 
 

@@ -45,7 +45,7 @@ CHUNK_NAMES = frozenset({"chunk", "chunks", "chunktag", "chunktags"})
 _OTHER_NAMES = frozenset({"lemma", "id", "index", "feats", "head", "deprel", "misc", "shape"})
 _NAMES = SENTENCE_NAMES | WORD_NAMES | LABEL_NAMES | POS_NAMES | CHUNK_NAMES | _OTHER_NAMES
 #: Columns that labelling adds beside the label.
-_FURTHER = re.compile(r"label\d+|confidence|marginals")
+_FURTHER = re.compile(r"label\d+|score\d*|confidence|marginals|predicted")
 #: How names of columns end that number something: address_id, "doc no", tweet_key.
 _NUMBERS = re.compile(r"(id|no|nr|num|number|index|key)$")
 #: A longer sentence of a table is probably a whole file of sentences.
@@ -240,7 +240,11 @@ class TableColumns:
         naming, plain = self._naming, [plain_name(name) for name in self.names]
         known = _NAMES - {"id", "index"}
         named = {naming.word, *naming.targets}
-        free = [i for i, n in enumerate(plain) if n not in known and self.names[i] not in named]
+        free = [
+            i
+            for i, n in enumerate(plain)
+            if n not in known and self.names[i] not in named and not _FURTHER.fullmatch(n)
+        ]
         found = find_id_column(self.names, columns, free)
         if found is None:
             return ""

@@ -116,6 +116,11 @@ class JsonLines(Format):
 
     def _tokens(self, items: list[tuple[int, Any]]) -> Sentences:
         """Return the sentences of objects that are tokens."""
+        for n, item in items:
+            if type(item) is not dict or any(isinstance(v, (list, dict)) for v in item.values()):
+                raise LineError(
+                    n, "the first object is a token, a row of a table, and this one is none"
+                )
         if self._table is None:
             n, first = items[0]
             try:
