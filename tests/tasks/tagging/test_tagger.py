@@ -579,7 +579,7 @@ def test_data_that_make_no_sense():
         Tagger("pos").fit([[("a", "X")], []])
     with pytest.raises(ValueError, match="which is the target"):
         Tagger("pos", target=1).fit(tagged(2))
-    with pytest.raises(ValueError, match=r"one column, .* separated by blanks or tabs"):
+    with pytest.raises(ValueError, match=r"one column only: .* separated by blanks or tabs"):
         Tagger("pos").fit([["a", "b"]])
     with pytest.raises(ValueError, match="no column 4"):
         Tagger("pos", target=4).fit(tagged(2))
