@@ -201,10 +201,18 @@ class Report:
             if c.runner_up or c.reasons:
                 line += f", {self._compared(c)}"
             lines.append(line + (f"; WRONG, gold {c.gold}" if c.wrong else ""))
-            lines += [
-                f"  {value:>+10.3f}  {self.in_words(name)}" for name, value in c.reasons[:top]
-            ]
+            lines += [f"  {value:>+10.3f}  {name}" for name, value in self._reasons(c)[:top]]
         return lines
+
+    def _reasons(self, choice: Choice) -> list[tuple[str, float]]:
+        """Return the reasons in words, the weightiest first; those of the same words are one."""
+        sums: dict[str, float] = {}
+        for name, value in choice.reasons:
+            words = self.in_words(name)
+            sums[words] = sums.get(words, 0.0) + value
+        if len(sums) == len(choice.reasons):
+            return list(sums.items())
+        return sorted(sums.items(), key=lambda reason: -abs(reason[1]))
 
     def _compared(self, choice: Choice) -> str:
         """Say how far a choice is ahead of its runner-up."""
@@ -310,7 +318,7 @@ class Report:
 
     def _opened(self, choice: Choice, top: int) -> str:
         """Return a choice with its reasons."""
-        rows = [(self.in_words(name), value) for name, value in choice.reasons[:top]]
+        rows = self._reasons(choice)[:top]
         return _token(choice, f'<p class="note">{escape(self._compared(choice))}</p>{bars(rows)}')
 
     def _which(self, complete: dict[bool, int]) -> str:

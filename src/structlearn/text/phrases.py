@@ -75,7 +75,7 @@ class Phrases:
             _part(attribute, offset, place, one)
             for (attribute, offset), place, one in zip(atoms, places, values, strict=True)
         ]
-        phrase = " and ".join(parts)
+        phrase = " and ".join(dict.fromkeys(parts))
         return f"pair of labels where {phrase}" if template.transition else phrase
 
     def _found(self, name: str) -> tuple[Any, str]:
@@ -105,7 +105,8 @@ def _part(attribute: Attribute, offset: int, place: str, value: str) -> str:
     noun = "token" if attribute.kind == "sentence" else _noun(attribute.column)
     subject = _subject(noun, offset, place)
     if value.startswith(_BEYOND) and value[len(_BEYOND) :].lstrip("+-").isdigit():
-        return f"{subject} is beyond the sentence"
+        # The same for every column: where there is no word, there is no tag.
+        return f"there is no {_subject('token', offset, place).removeprefix('the ')}"
     several = place == "whole"
     *before, last = [*attribute.functions] or [("", None)]
     if last[0] in ("lower", "digits"):  # they change the string, and say nothing of it
