@@ -62,6 +62,7 @@ def test_a_sequence_that_was_set_may_change(tagger):
     [
         [{"w": "sleep", "größe": 0.5}],
         [{b"w": b"sleep", "größe".encode(): 0.5}],
+        [{b"w:sleep": 1, "größe".encode(): 0.5}],
         ItemSequence([{"w": "sleep", "größe": 0.5}]),
         ({"w": "sleep", "größe": 0.5} for _ in range(1)),
         [[("w:sleep", 1.0), ("größe", 0.5)]],

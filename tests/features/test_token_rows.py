@@ -150,6 +150,7 @@ def test_another_separator():
         ({"a", 1}, "not supported between"),
         ({"f": object()}, "feature 'f' has a value of type object"),
         ({"f": [1]}, "a feature in a list is a string, not int"),
+        ({b"f": 1}, "the name of a feature is a string, not bytes: b'f'"),
         (b"bytes", "a feature in a list is a string, not int"),
     ],
 )

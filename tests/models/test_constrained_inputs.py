@@ -103,7 +103,9 @@ def test_answers_are_those_among_accepted_outputs(asked):
 def test_nothing_accepted_is_an_error(asked):
     model, single, _ = asked
     n = len(model.labels)
-    with pytest.raises(InfeasibleError, match="input 0: no legal output is left"):
+    with pytest.raises(
+        InfeasibleError, match="input 0: no legal output is left: the constraints cannot"
+    ):
         constrained(model, single[0], [without(*range(n), n_labels=n)]).solve()
 
 

@@ -18,7 +18,8 @@ namespace structlearn::python {
 
 void check_legal(const Reader& reader, double value, std::size_t input) {
   if (value == kMinusInfinity && !reader.makeshift()) {
-    throw Infeasible("input " + std::to_string(input) + ": no legal output is left");
+    throw Infeasible("input " + std::to_string(input) +
+                     ": no legal output is left: the constraints cannot be kept here");
   }
 }
 

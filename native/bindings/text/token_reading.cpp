@@ -336,7 +336,11 @@ void TokenReading::general_mapping(PyObject* o) {
   for_items(owned(PyObject_GetIter(items.ptr())), [&](PyObject* item) {
     const nb::object entry = owned(PySequence_Tuple(item));
     if (PyTuple_GET_SIZE(entry.ptr()) != 2) throw_type_error("an item of a mapping is no pair");
-    const nb::object name = owned(PyObject_Str(PyTuple_GET_ITEM(entry.ptr(), 0)));
+    PyObject* key = PyTuple_GET_ITEM(entry.ptr(), 0);
+    if (PyBytes_Check(key)) {
+      throw_type_error("the name of a feature is a string, not bytes: %R", key);
+    }
+    const nb::object name = owned(PyObject_Str(key));
     general_entry(name.ptr(), PyTuple_GET_ITEM(entry.ptr(), 1));
   });
 }

@@ -264,9 +264,10 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
     throw BadLine(corpus.line_number(begin),
                   any_known ? "no legal labelling of this sentence is left: the known labels "
                               "contradict the constraints"
-                            : "no sequence of the model's labels is legal for a sentence of " +
-                                  std::to_string(L) + (L == 1 ? " token" : " tokens") +
-                                  ": train with scheme none");
+                            : "every labelling of this sentence, which has " + std::to_string(L) +
+                                  (L == 1 ? " token" : " tokens") +
+                                  ", breaks a constraint or the model's scheme: change the "
+                                  "constraints, or train with scheme none");
   }
   if (options_.scores) {
     const double all = log_partition(reader, *scored_, options_.temperature);

@@ -198,6 +198,9 @@ def test_the_command_takes_constraints_and_files_of_them(corpus, tmp_path, capsy
     found = labels(free, "--constraints", rules)
     assert found.count("X") == 1
     assert found[-1] == "Z"
+    assert run(["predict", str(free), str(text), "--constraint", "matches(X)"]) == 1
+    told = capsys.readouterr().err
+    assert "line 1: every labelling of this sentence, which has 3 tokens, breaks a const" in told
 
 
 def test_the_command_names_the_place_of_an_error(corpus, tmp_path, capsys):

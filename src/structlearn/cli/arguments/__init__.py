@@ -55,7 +55,8 @@ _COMMANDS = {
         "use.convert",
         "read a model of CRFsuite, Wapiti or CRF++, or write one for CRFsuite",
         "Read a model of this library, of CRFsuite, Wapiti or CRF++, whichever it is, and write "
-        "it: for CRFsuite if the name of the new file ends in .crfsuite, else for this library.",
+        "it: for CRFsuite if the name of the new file ends in .crfsuite, else for this library. "
+        "Models of CRFsuite do not say how features are made: load them in Python.",
     ),
     "serve": (
         "serve.serve",

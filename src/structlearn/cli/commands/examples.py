@@ -151,7 +151,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "structlearn convert-model": (
         (
             "structlearn convert-model wapiti.model tags.model",
-            "a model of Wapiti's, CRF++'s or CRFsuite's for predict, evaluate and inspect",
+            "a model of Wapiti's or CRF++'s for predict, evaluate and inspect",
         ),
         (
             "structlearn convert-model crf.model crf.crfsuite --boundaries BOS EOS",
