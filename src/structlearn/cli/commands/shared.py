@@ -39,7 +39,8 @@ def source_of(o: Any, path: str | None, table: Any = None) -> Any:
     from ...text.sources import read_labelled
     from ...text.tables import Naming
 
-    return read_labelled(path, o.format, header=headed, naming=Naming(**given, trained=table))
+    naming, tokens = Naming(**given, trained=table), getattr(o, "tokens", None)
+    return read_labelled(path, o.format, header=headed, naming=naming, tokens=tokens)
 
 
 def _is_table(o: Any, path: str, target: Any) -> bool:
