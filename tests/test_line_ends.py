@@ -272,6 +272,7 @@ def test_lists(tmp_path, ending, mark):
         assert read_vectors(vectors) == read_vectors(write("v.txt", "a 1 2", "b 3 4"))
 
 
+@pytest.mark.filterwarnings("ignore:.*a sentence of 320,000 tokens")
 @pytest.mark.parametrize("name", ["x.jsonl", "array.json", "x.csv", "text.txt"])
 def test_lines_of_megabytes_are_read_to_their_end(tasks, tmp_path, name):
     """A file is not cut where a line is long: in text, in JSON, in CSV whose line ends are CR."""
