@@ -98,8 +98,10 @@ std::string ConstrainedSequence::Example::described(
   for (const std::uint32_t c : members) states *= static_cast<double>((*this)[c].states);
   char text[64];
   std::snprintf(text, sizeof text, states < 1e15 ? "%.0f" : "%.1e", states);
-  return std::to_string(members.size()) + " automata, up to " + text + " states; max_states is " +
-         std::to_string(owner_.settings_.max_states);
+  return std::to_string(members.size()) + " automata, up to " + text + " states, on " +
+         std::to_string(L_) + " positions with " + std::to_string(K_) + " labels; there may be " +
+         std::to_string(owner_.settings_.max_states) + " states (max_states), and " +
+         std::to_string(kMostNumbers) + " triples of a position, a state and a label";
 }
 
 }  // namespace structlearn

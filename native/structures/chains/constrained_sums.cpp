@@ -91,7 +91,8 @@ void ConstrainedSequence::incapable(const Example& example,
                   example.described(members) + ". Without the last of them a share of up to " +
                   share +
                   " of the sum is missing. What works: argmax, solve, kbest and the learners that "
-                  "need only these (perceptron, structured SVM); a larger max_states or tolerance");
+                  "need only these (perceptron, structured SVM); shorter sequences, a larger "
+                  "max_states or tolerance");
 }
 
 // At most which share of the sum the automata reject that are not members, and those that reject

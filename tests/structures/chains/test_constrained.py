@@ -96,7 +96,11 @@ def test_a_product_without_room_tells_how_many_states_it_would_take():
     label = np.eye(2)[[0, 1, 0, 1, 0, 1]] * 5.0
     chain = ConstrainedChain([one_run(0, 2), one_run(1, 2)], max_states=2)
     for query in ("argmax", "solve", "log_partition", "marginals", "entropy"):
-        with pytest.raises(CapabilityError, match=r"up to 9 states; max_states is 2"):
+        with pytest.raises(
+            CapabilityError,
+            match=r"up to 9 states, on \d+ positions with \d+ labels; "
+            r"there may be 2 states \(max_states\)",
+        ):
             getattr(chain, query)(label=label)
     with pytest.raises(CapabilityError, match="up to 9 states"):
         chain.kbest(2, label=label)
@@ -104,6 +108,14 @@ def test_a_product_without_room_tells_how_many_states_it_would_take():
         chain.sample(2, label=label)
     with pytest.raises(CapabilityError, match="max_states=2"):
         chain.count(label=label)
+
+
+def test_a_product_whose_tables_have_no_room_tells_so():
+    """Here max_states, 16,384, is not what is in the way."""
+    label = np.random.default_rng(0).normal(size=(200, 10))
+    chain = ConstrainedChain([at_most(20, k, 10) for k in range(3)])
+    with pytest.raises(CapabilityError, match=r"9261 states, on 200 positions .* 8388608 triples"):
+        chain.log_partition(label=label)
 
 
 # -- sums -----------------------------------------------------------------------------------------
