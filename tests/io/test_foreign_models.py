@@ -11,6 +11,7 @@ from structlearn import load
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import CapabilityError
 from structlearn.io import read_crfpp, read_wapiti
+from structlearn.tasks.inspection import task_facts
 from structlearn.text import FeatureTemplates
 from tests.io.foreign_files import crfpp_binary, crfpp_text, wapiti_model
 
@@ -133,6 +134,20 @@ def test_weights_are_shown_by_their_features(tmp_path):
     pairs = {(row["before"], row["after"]): row["weight"] for row in tagger.transitions()}
     assert pairs["V", "N"] == 3.0
     assert tagger.explain([[("fish", "x")]])
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "kinds", "tool"),
+    [(wapiti_model, read_wapiti, "ub", "Wapiti"), (crfpp_text, read_crfpp, "UB", "CRF++")],
+)
+def test_inspecting_tells_the_tool_and_the_number_of_features(tmp_path, write, read, kinds, tool):
+    patterns = [f"{kind}:%x[0,0]" for kind in kinds]
+    weights = {f"{kinds[0]}:a": [1.0, 0.0, 2.0], f"{kinds[1]}:a": [3.0] * 9}
+    (tmp_path / "model").write_bytes(write(patterns, LABELS, weights))
+    facts = dict(task_facts(read(tmp_path / "model")))
+    assert facts["trained by"] == tool
+    assert facts["features"] == "1; 2 weights other than 0"
+    assert "trained on" not in facts
 
 
 def test_the_cost_factor_multiplies(tmp_path):

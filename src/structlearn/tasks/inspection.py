@@ -83,7 +83,9 @@ def task_facts(task: FileTask) -> list[tuple[str, str]]:
     facts = [
         ("learner", str(training.get("learner"))),
         *learner_facts(training),
-        ("trained on", ", ".join(counts)),
+        ("trained by", training["source"])  # another tool, whose files do not say on what
+        if "source" in training
+        else ("trained on", ", ".join(counts)),
     ]
     if n_models > 1:
         facts.append(("models", f"the mean of {n_models}, with different seeds"))

@@ -116,6 +116,7 @@ def _as_tagger(content: ForeignTagger, columns: int | None) -> Tagger:
             "separator": "\t",
             "parameters": {},
             "source": content.tool,
+            "features": len(content.state.features),
         },
         shown=content.labels,
         order=1,
