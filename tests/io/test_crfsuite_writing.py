@@ -183,6 +183,7 @@ def test_boundaries_become_attributes(data, tmp_path):
     [
         (CRF(Chain(order=2)), "the chain is of order 2"),
         (CRF(forbid={"transition": [("A", "B")]}), "pairs of labels are forbidden"),
+        (CRF(forbid={"start": ["A"]}), "labels are forbidden at the first or the last token"),
     ],
 )
 def test_other_chains_are_refused(tmp_path, model, message):

@@ -61,6 +61,10 @@ def crfsuite_bytes(chain: StringChain, boundaries: tuple[str, str] | None = None
         problem = "labels are forbidden"
     elif not all(map(math.isfinite, _numbers(chain.arrays.get("transition1", b"")))):
         problem = "pairs of labels are forbidden"
+    elif not all(
+        math.isfinite(x) for end in ("start", "end") for x in _numbers(chain.arrays.get(end, b""))
+    ):
+        problem = "labels are forbidden at the first or the last token"
     if problem:
         raise CapabilityError(
             f"{problem}, and CRFsuite has chains of order 1 without constraints only. What works: "
