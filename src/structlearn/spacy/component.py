@@ -39,6 +39,11 @@ class Component:
     spans_key : str, optional
         Spans go to ``doc.spans[spans_key]`` instead of ``doc.ents``.
 
+    Attributes
+    ----------
+    model : object or None
+        The model; None until spaCy has read it from its folder, if its file was not there.
+
     Examples
     --------
     ``nlp.add_pipe("structlearn", config={"model": "names.model"})``
@@ -47,25 +52,25 @@ class Component:
     def __init__(self, model: Any, name: str = "structlearn", spans_key: str | None = None) -> None:
         self.name, self.spans_key = name, spans_key
         self._missing: FileError | None = None
-        self._model: Any = model
+        # spaCy looks at the attributes of components as it adds them: none may raise.
+        self.model: Any = model
         if isinstance(model, (str, Path)):
             try:
-                self._model = load(model)
+                self.model = load(model)
             except FileError as error:  # spaCy makes a component before it reads its folder
-                self._model, self._missing = None, error
+                self.model, self._missing = None, error
         if not SpacyDoc.has_extension("brackets"):
             SpacyDoc.set_extension("brackets", default=None)
 
-    @property
-    def model(self) -> Any:
-        """The model."""
-        if self._model is None:
+    def _fitted(self) -> Any:
+        """Return the model, or say why there is none."""
+        if self.model is None:
             raise self._missing or ValueError(f"the component {self.name!r} has no model")
-        return self._model
+        return self.model
 
     def __call__(self, doc: Any) -> Any:
         """Annotate a document, and return it."""
-        model = self.model
+        model = self._fitted()
         own, places = read_doc(doc, sentence_starts(doc, model))
         if not places:
             return doc
@@ -135,23 +140,23 @@ class Component:
 
     def to_bytes(self, **unused: Any) -> bytes:
         """Return the model file."""
-        content: bytes = self.model.to_bytes()
+        content: bytes = self._fitted().to_bytes()
         return content
 
     def from_bytes(self, data: bytes, **unused: Any) -> Component:
         """Take the model from :meth:`to_bytes`."""
-        self._model = from_container(self.name, *parse_container(self.name, memoryview(data)))
+        self.model = from_container(self.name, *parse_container(self.name, memoryview(data)))
         return self
 
     def to_disk(self, path: Any, **unused: Any) -> None:
         """Write the model file into a folder."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        self.model.save(folder / _FILE)
+        self._fitted().save(folder / _FILE)
 
     def from_disk(self, path: Any, **unused: Any) -> Component:
         """Take the model from the folder that :meth:`to_disk` has written."""
-        self._model = load(Path(path) / _FILE)
+        self.model = load(Path(path) / _FILE)
         return self
 
 
