@@ -18,7 +18,6 @@ from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
 from ..structures.base import Structure
 from ..structures.beam import BeamSearch
-from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from ..structures.native import NativeStructure
 from ..structures.parts import unflatten_values
 from ..threads import n_threads, warn_of_one_thread
@@ -152,8 +151,8 @@ class ArrayProblem(Problem):
 
     def relaxed(self) -> Problem | None:
         """Return the problem without automata, where their product is large."""
-        structure = self.structure
-        if not isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
+        structure: Any = self.structure
+        if not hasattr(structure, "certified_to"):  # a product with automata has it
             return None
         states = prod(len(automaton.accepting) for automaton in structure.automata)
         if states <= structure.max_states or any(self.examples.topology):
@@ -162,8 +161,8 @@ class ArrayProblem(Problem):
 
     def certified(self, tolerance: float) -> Problem:
         """Return the same problem with its sums certified up to this share of them."""
-        structure = self.structure
-        if not isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
+        structure: Any = self.structure
+        if not hasattr(structure, "certified_to"):  # a product with automata has it
             return self
         return self._of(structure.certified_to(tolerance))
 
