@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -488,6 +488,8 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     def _inputs(self, X: Any, constraints: Any = None, **reading: Any) -> ProblemInputs:
         structure = under(self.structure_, constraints, self.classes_)
+        if isinstance(X, (tuple, Iterator)) or (isinstance(X, np.ndarray) and X.dtype == object):
+            X = list(X)  # whatever holds the sequences, they go the same way
 
         def make() -> ArrayProblem:
             known = self._columns
