@@ -42,7 +42,7 @@ def _documents(rng: Rng) -> list[Document]:
 
 def _file(format: str, documents: list[Document]) -> str:
     writer: Any = FORMATS[format]()
-    return memory_file(writer.render(documents))
+    return memory_file(writer.render(documents), f"-{format}")
 
 
 @relation("span formats train one model", _TAGGERS, cost="fit")

@@ -133,6 +133,8 @@ FILES = (
                                     scores[1]), *rest), 10, ("estimator, hmm",)),
     Bug("odd labels are written as they are", "structlearn.tasks.tagging.base:check_labels",
         lambda right: lambda *args: None, 60, ("tagger",)),
+    Bug("span formats train one model", "structlearn.text.formats.span_lines:_spans_of",
+        after(lambda spans: spans[:-1]), 10),
     Bug("odd words are read as they are", READ, after(bytes.lower), 40, CONVEX),
     Bug("odd relations are written as they are",
         "structlearn.tasks.dependencies.parser:check_labels", lambda right: lambda *args: None, 40),
