@@ -73,6 +73,12 @@ def serve(folder):
     make_app(Settings({"english": "english.model"}))
 
 
+def go_to_spacy(folder):
+    from structlearn.tasks.pipeline.doc import Doc
+
+    assert Doc.from_places("a b", [[(0, 1), (2, 3)]]).to_spacy().text == "a b"
+
+
 #: Extra, package, what needs it.
 USES = [
     ("plot", "matplotlib", draw),
@@ -83,6 +89,7 @@ USES = [
     ("ray", "ray", go_to_several_machines),
     ("torch", "torch", make_a_layer),
     ("serve", "starlette", serve),
+    ("spacy", "spacy", go_to_spacy),
 ]
 
 

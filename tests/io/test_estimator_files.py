@@ -134,7 +134,8 @@ def test_other_programs_read_the_files(name, tmp_path):
 
 def test_every_estimator_is_here():
     kinds = {type(estimator).__name__ for estimator, _ in CASES.values()}
-    assert kinds == set(NAMES) - {"LossCurve"}
+    no_files = {"LossCurve", "AnnotatorModel", "PerToken", "cross_val_predict", "majority_vote"}
+    assert kinds == set(NAMES) - no_files
 
 
 def test_every_structure_is_here():

@@ -267,7 +267,7 @@ def test_warns_where_the_tolerance_was_not_reached():
         StructuredSVM(structure, max_iter=2, random_state=0),
         CRF(structure, max_iter=1, tol=1e-12, random_state=0),
     ):
-        with pytest.warns(ConvergenceWarning, match=r"gap of .* raise max_iter or tol"):
+        with pytest.warns(ConvergenceWarning, match=r"gap of .*[Rr]aise max_iter,? or tol"):
             model.fit(X, y)
 
 

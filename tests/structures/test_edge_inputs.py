@@ -113,7 +113,7 @@ REFUSED = {
 
 
 #: What structures say that have an argmax alone.
-NO_SUMS = "under these constraints|that needs a dynamic program"
+NO_SUMS = "under these constraints|that needs a dynamic program|no dynamic program"
 
 
 def blocks_of(structure):

@@ -61,7 +61,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Any]]) -> float:
     --------
     >>> from structlearn.metrics import krippendorff_alpha
     >>> round(krippendorff_alpha(["ab", "aa", "bb", "bb", "db", "cc"]), 3)
-    0.569
+    0.532
     """
     totals: Counter[Any] = Counter()
     disagreed = 0.0

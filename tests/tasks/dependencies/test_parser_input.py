@@ -110,7 +110,10 @@ def test_plain_text_is_not_a_column(attempt):
 def test_other_formats_are_refused(attempt):
     brackets = BANK[0].brackets + "\n"
     assert "--format text" in attempt(brackets)[2]
-    assert "reads the formats columns, conllu, csv" in attempt(brackets, "--format", "brackets")[2]
+    assert (
+        "reads the formats brat, columns, conllu, csv"
+        in attempt(brackets, "--format", "brackets")[2]
+    )
     for gold in (brackets, "the dog\n"):
         code, _, err = attempt(gold, command="evaluate")
         assert code == 1

@@ -317,7 +317,10 @@ def test_a_sentence_without_a_legal_labelling(candidates, tmp_path, capsys):
     made = Tagger(templates("word[0]"), scheme="iobes", candidates=candidates, n_models=1)
     made.fit([[(f"w{k}", f"{'BI'[k % 2]}-{'abc'[k // 2]}") for k in range(6)]] * 3)
     made.save(tmp_path / "model")
-    for text, wanted in (("w0\n", "for a sentence of 1 token: train"), ("w0 O\n", "known label")):
+    for text, wanted in (
+        ("w0\n", "which has 1 token, breaks a constraint or the model's scheme"),
+        ("w0 O\n", "known label"),
+    ):
         (tmp_path / "text").write_text(text)
         options = ["--known"] if "O" in text else []
         assert run(["predict", str(tmp_path / "model"), str(tmp_path / "text"), *options])
