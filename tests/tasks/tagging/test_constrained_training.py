@@ -213,3 +213,16 @@ def test_the_command_names_the_place_of_an_error(corpus, tmp_path, capsys):
     told = capsys.readouterr().err
     assert "--constraint 'at_most(X)', column 1" in told
     assert "␊" not in told
+
+
+def test_a_model_that_training_starts_from_keeps_its_constraints(tmp_path):
+    path = tmp_path / "legal"
+    path.write_text("a\tX\nb\tX\n\na\tX\nb\tY\n\n")
+    before = Tagger(constraints="contiguous()").fit(str(path))
+    on = Tagger().fit(str(path), start=before)
+    assert on.model_.constraints == before.model_.constraints != []
+    assert Tagger(constraints=[]).fit(str(path), start=before).model_.constraints == []
+    broken = tmp_path / "broken"
+    broken.write_text("a\tX\nb\tY\na\tX\n\n")
+    with pytest.raises(FileError, match="line 3: 1 of 1"):
+        Tagger().fit(str(broken), start=before)

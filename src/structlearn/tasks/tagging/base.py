@@ -140,7 +140,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             learners ("crf", "svm") and "hmm" learn what they would from the copies; the others make
             one step for k times the loss, and so does the first pass that chooses ``candidates``.
         start : Tagger, optional
-            Go on from its weights; its features and labels stay (taggers of tokens).
+            Go on from its weights; its features and labels stay, and its constraints unless others
+            are given (taggers of tokens).
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """

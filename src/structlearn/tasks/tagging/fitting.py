@@ -120,18 +120,25 @@ class Fitting:
         return {}
 
     def lawful(
-        self, corpus: SplitCorpus, sequences: Any, labels: list[str], reads: Any
+        self,
+        corpus: SplitCorpus,
+        sequences: Any,
+        labels: list[str],
+        reads: Any,
+        earlier: Sequence[str] = (),
     ) -> SplitCorpus:
         """Return the sentences that break no constraint; refuse others, or leave them out.
 
-        ``sequences``: from the labels to what constraints speak of, if there are any.
+        ``sequences``: from the labels to what constraints speak of, if there are any. ``earlier``:
+        the constraints of the model that training starts from, which hold if none are given.
         """
-        if self.tagger.constraints is None:
+        if self.tagger.constraints is None and not earlier:
             return corpus
         from ...constraints.text import stored
         from .lawful import lawful
 
-        self.constraints = stored(self.tagger.constraints)
+        given = self.tagger.constraints
+        self.constraints = list(earlier) if given is None else stored(given)
         drop = self.tagger.illegal == "drop"
         corpus, self.n_illegal = lawful(corpus, self.constraints, sequences(labels), reads, drop)
         return corpus

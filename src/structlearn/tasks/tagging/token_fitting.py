@@ -104,7 +104,8 @@ class TokenFitting(Fitting):
         labels = list(dict.fromkeys([*corpus.counts(self.target), *(start.shown if start else ())]))
         labels = [label for label in labels if label != tagger.unknown]
         reads = partial(_label_numbers, self.target, {label: k for k, label in enumerate(labels)})
-        corpus = self.lawful(corpus, token_sequences, labels, reads)
+        earlier = start.constraints if start else ()
+        corpus = self.lawful(corpus, token_sequences, labels, reads, earlier)
         self.scheme_of_file = file_scheme(list(corpus.counts(self.target)))
         if start is not None:
             check_start(start, tagger)
