@@ -77,7 +77,9 @@ def unpacked(package: str, version: str, folder: Path) -> Path:
         command += ["--no-binary", package, "--dest", str(folder), f"{package}=={version}"]
         subprocess.run(command, check=True)
         with tarfile.open(folder / f"{stem}.tar.gz") as archive:
-            archive.extractall(folder, filter="data")
+            # Older releases of Python have no filters; these archives are the registry's.
+            safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            archive.extractall(folder, **safe)
     return folder / stem
 
 

@@ -311,7 +311,7 @@ for path in root.rglob("*.py"):
         try:
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
         except ModuleNotFoundError as error:  # another optional package
-            optional = ("ray", "matplotlib", "PIL", "skimage", "starlette", "uvicorn")
+            optional = ("ray", "matplotlib", "PIL", "skimage", "starlette", "uvicorn", "spacy")
             assert error.name in optional, error
 import structlearn.torch
 assert "structlearn.tasks" in sys.modules
