@@ -73,7 +73,7 @@ def unpacked(package: str, version: str, folder: Path) -> Path:
     """Return the folder of a source package, downloaded where it is not there yet."""
     stem = f"{package.replace('-', '_')}-{version}"
     if not (folder / stem).is_dir():
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--use-pep517"]
         command += ["--no-binary", package, "--dest", str(folder), f"{package}=={version}"]
         subprocess.run(command, check=True)
         with tarfile.open(folder / f"{stem}.tar.gz") as archive:
