@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+try:
+    import spacy  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "documents and components of spaCy need spaCy: pip install 'structlearn[spacy]'",
+        name="spacy",
+    ) from None
+
 from .component import Component, make_component
 
 __all__ = ["Component", "make_component"]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from structlearn.exceptions import CapabilityError, InfeasibleError, NotSubmodularError
@@ -40,6 +40,7 @@ def random_graph(rng):
 
 
 @given(seed=st.integers(0, 10**6))
+@example(seed=1171)  # rounding the linear program gives nothing legal
 @settings(max_examples=40, deadline=None)
 def test_values_bounds_and_claims_of_every_method(seed):
     scores = random_graph(np.random.default_rng(seed))

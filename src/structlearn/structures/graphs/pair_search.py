@@ -67,7 +67,11 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
         raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}")
     if method in _PROGRAMS:
         _check_labels(model)
-        return _given(_by_program(StandardModel(model), integer=method == "ilp"), model)
+        standard = StandardModel(model)
+        rounded = _by_program(standard, integer=method == "ilp")
+        if method == "lp" and rounded.value == -math.inf < rounded.bound:
+            rounded = _by_program(standard, integer=True)  # rounding missed the few that are legal
+        return _given(rounded, model)
     *found, refusal, place = model.native.search(method, bound)
     if refusal:
         raise _refused(model, method, refusal, place)
