@@ -296,7 +296,15 @@ def test_learners_take_programs():
     assert model.score(X[30:], y[30:]) >= 0.8
 
 
-def test_ctrl_c_ends_branch_and_bound():
+@pytest.fixture
+def ctrl_c():
+    """Python's own answer to Ctrl-C, whatever other packages have made of it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_branch_and_bound(ctrl_c):
     program, theta = hard_program()
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -459,7 +459,8 @@ def test_documents_of_files_are_freed_without_a_search_for_garbage(nlp, tmp_path
     path.write_text(TEXT)
 
     def parts():
-        return sum(isinstance(it, (Doc, DocSentence, Surface, Token)) for it in gc.get_objects())
+        kinds = (Doc, DocSentence, Surface, Token)
+        return sum(type(it) in kinds for it in gc.get_objects())
 
     gc.collect()
     gc.disable()
