@@ -212,7 +212,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     """A corpus many times as long, of the same words: only training in memory needs more."""
     text = column_text(tagged(1500))
     used = {}
-    for how, times in (("fit_stream", 4), ("fit_stream", 20), ("fit", 20)):
+    for how, times in (("fit_stream", 4), ("fit_stream", 40), ("fit", 40)):
         path = tmp_path / f"{times}.txt"
         path.write_text(text * times)
         done = subprocess.run(
@@ -223,5 +223,5 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
             check=True,
         )
         used[how, times] = float(done.stdout)
-    limit = 1.15 * used["fit_stream", 4]
-    assert used["fit_stream", 20] < limit < used["fit", 20], used
+    limit = 1.5 * used["fit_stream", 4]
+    assert used["fit_stream", 40] < limit < used["fit", 40], used
