@@ -200,7 +200,7 @@ test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
 
 $(VENV)/spacy-tools: $(VENV)/test-tools
 	@echo "==> installing spaCy"
-	@$(PIP) install --no-build-isolation "$(FULL)[spacy]"
+	@$(PIP) install --no-build-isolation --editable "$(FULL)[spacy]"
 	@touch $@
 
 test-spacy: $(VENV)/spacy-tools  ## documents of ours in spaCy, and our models as its components

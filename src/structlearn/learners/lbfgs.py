@@ -73,9 +73,9 @@ class LBFGS:
     ) -> Training:
         """Minimise until the gap is small enough, or for ``max_iter`` iterations.
 
-        Sums that cannot be exact are certified up to a share that is small beside ``tol``, or not
-        much larger: ``bound`` in the history. They can be where most of a sum is
-        of few outputs, so that the minimum over all outputs is the start.
+        Sums that cannot be exact are certified up to a share near ``tol``, which is ``bound`` in
+        the history. That succeeds where few outputs have most of a sum. So the descent begins at
+        the minimum over all outputs, with and without the constraints.
         """
         descent = self._certified(problem, start, progress, n_jobs)
         return descend(descent, self.settings, progress, problem.n_examples)
