@@ -1,0 +1,164 @@
+"""Words of Japanese: F1, training time and speed of ours and of others, in one run.
+
+``python -m benchmarks.words [RIVAL ...]`` trains on Japanese Wikipedia (``ja_wiki``),
+and prints a row of JSON for each: ours, CRFsuite on the same features (python-crfsuite), pkuseg
+(spacy-pkuseg), MeCab with its own dictionary (fugashi, unidic-lite; speed alone: it cuts by other
+rules). Rivals that are not installed are left out by name.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import data_folder
+from structlearn import _core
+from structlearn.tasks import WordSegmenter
+from structlearn.tasks.words.cut_text import BEGINS, UNKNOWN, Cut, read_cut
+
+Row = dict[str, object]
+#: Texts are cut so often, and the best time counts.
+_TIMES = 3
+
+
+def _f1(gold: list[Cut], rows: list[list[str]]) -> float:
+    """Return the F1 of words."""
+    right = total = 0
+    for cut, words in zip(gold, rows, strict=True):
+        ends = np.cumsum([0, *map(len, words)]).tolist()
+        spans = set(itertools.pairwise(ends))
+        right += len(spans & set(cut.spans()))
+        total += len(spans) + len(cut.spans())
+    return round(200 * right / total, 2)
+
+
+def _speed(cut: Callable[[], object], characters: int) -> int:
+    """Return characters a second on one thread, the best of several times."""
+    times = []
+    for _ in range(_TIMES):
+        begin = time.perf_counter()
+        cut()
+        times.append(time.perf_counter() - begin)
+    return round(characters / min(times))
+
+
+def _ours(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    scores, texts = [], [cut.text for cut in test]
+    for seed in range(seeds):
+        begin = time.perf_counter()
+        model = WordSegmenter(tags=False, random_state=100 * seed).fit(train)
+        seconds = time.perf_counter() - begin
+        scores.append(_f1(test, model.predict(texts)))
+    text = "\n".join(cut.text for cut in train)
+    data = text.encode()
+    speed = _speed(lambda: model._cutter().cut(data, True, 1), len(text))
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "m")
+        size = os.path.getsize(Path(folder) / "m")
+    return {
+        "name": "structlearn",
+        "f1": round(sum(scores) / seeds, 2),
+        "f1_of_seeds": scores,
+        "training_seconds": round(seconds, 1),
+        "characters_per_second": speed,
+        "bytes": size,
+    }
+
+
+def _crfsuite(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    import pycrfsuite
+
+    features = _core.WordTraining()
+    for cut in train:
+        features.add(cut.text, cut.marks, b"")
+    for cut in test:  # no word of them is learned
+        features.add(cut.text, bytes([UNKNOWN] * len(cut.text)), b"")
+    features.finish(1, 1)
+    site = np.frombuffer(features.site_ptr(), np.int64)
+    begin = np.frombuffer(features.indptr(), np.int64)
+    index = np.frombuffer(features.indices(), np.int32)
+
+    def sequence(i: int) -> pycrfsuite.ItemSequence:
+        places = range(site[i], site[i + 1])
+        rows = [[str(k) for k in index[begin[s] : begin[s + 1]].tolist()] for s in places]
+        return pycrfsuite.ItemSequence(rows)
+
+    trainer = pycrfsuite.Trainer(algorithm="ap", params={"max_iterations": 10}, verbose=False)
+    for i, cut in enumerate(train):
+        trainer.append(sequence(i), ["BI"[mark] for mark in cut.marks])
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        trainer.train(f"{folder}/m")
+        seconds = time.perf_counter() - started
+        tagger = pycrfsuite.Tagger()
+        tagger.open(f"{folder}/m")
+        rows = []
+        for i, cut in enumerate(test, len(train)):
+            marks = [BEGINS if label == "B" else 1 for label in tagger.tag(sequence(i))]
+            rows.append(Cut(cut.text, bytes([BEGINS, *marks[1:]])).words())
+    return {
+        "name": "python-crfsuite, averaged perceptron, the same features",
+        "f1": _f1(test, rows),
+        "training_seconds": round(seconds, 1),
+    }
+
+
+def _pkuseg(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    import spacy_pkuseg
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, cuts in (("train", train), ("test", test)):
+            lines = (" ".join(cut.words()) + "\n" for cut in cuts)
+            Path(folder, name).write_text("".join(lines), encoding="utf-8")
+        started = time.perf_counter()
+        spacy_pkuseg.train(f"{folder}/train", f"{folder}/test", f"{folder}/m", train_iter=20)
+        seconds = time.perf_counter() - started
+        model = spacy_pkuseg.pkuseg(f"{folder}/m")
+        texts = [cut.text for cut in test]
+        rows = [model.cut(text) for text in texts]
+        speed = _speed(lambda: [model.cut(text) for text in texts], sum(map(len, texts)))
+    return {
+        "name": "spacy-pkuseg",
+        "f1": _f1(test, rows),
+        "training_seconds": round(seconds, 1),
+        "characters_per_second": speed,
+    }
+
+
+def _mecab(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    import fugashi
+
+    tagger = fugashi.Tagger("-Owakati")
+    lines = [cut.text for cut in train]
+    speed = _speed(lambda: [tagger.parse(line) for line in lines], sum(map(len, lines)))
+    return {"name": "MeCab (fugashi, unidic-lite)", "characters_per_second": speed}
+
+
+RIVALS = {"ours": _ours, "crfsuite": _crfsuite, "pkuseg": _pkuseg, "mecab": _mecab}
+
+
+def rows(names: list[str], seeds: int = 3) -> Iterator[Row]:
+    """Yield what was measured of each."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("there is no data: name its folder in STRUCTLEARN_DATA")
+    train = read_cut(folder / "ja_wiki" / "train.txt.gz")
+    test = read_cut(folder / "ja_wiki" / "test.txt.gz")
+    for name in names or RIVALS:
+        try:
+            yield RIVALS[name](train, test, seeds)
+        except ImportError as error:
+            yield {"name": name, "not_measured": str(error)}
+
+
+if __name__ == "__main__":
+    for row in rows(sys.argv[1:]):
+        print(json.dumps(row, ensure_ascii=False), flush=True)

@@ -1,0 +1,1 @@
+"""Words of languages without blanks: readers of cut text, what learns them, what cuts texts."""
