@@ -1,0 +1,1 @@
+"""Label, learn, ask: a page that asks for the labels worth most, and learns while one works."""

@@ -1,0 +1,150 @@
+"""Learning while one works, and what cross-validation says of it."""
+
+import threading
+
+import pytest
+
+from structlearn.labelling import learning
+from structlearn.labelling.learning import LiveTagger, learned, stepped
+from structlearn.labelling.quality import FEWEST, Quality, cross_validated
+from structlearn.tasks import Tagger
+
+from .addresses import make_addresses
+from .conftest import KINDS
+
+PARAMETERS = {"features": "auto", "learner": "crf", "scheme": "bio"}
+
+
+@pytest.fixture(scope="module")
+def answers():
+    kind = KINDS["spans"]()
+    return [kind.examples({"text": t, "spans": s}) for t, s in make_addresses(150)]
+
+
+def flat(answers):
+    return [sentence for one in answers for sentence in one]
+
+
+def right(tagger, sentences):
+    words = [[w for w, _ in s] for s in sentences]
+    return sum(
+        p == [k for _, k in s] for p, s in zip(tagger.predict(words), sentences, strict=True)
+    )
+
+
+def test_steps_learn_an_answer_and_keep_what_was_known(answers):
+    before = learned(PARAMETERS, flat(answers[:60]))
+    new = [("Zoe", "B-NAME"), ("gives", "O"), ("Ann", "B-PET"), ("Lang", "I-PET")]
+    after = stepped(before, PARAMETERS, [new])
+    assert after.predict([[w for w, _ in new]]) == [[k for _, k in new]]
+    held = flat(answers[60:])
+    assert right(after, held) >= right(before, held) - 5
+    assert set(after.classes_) == {*before.classes_, "B-PET", "I-PET"}
+
+
+def test_a_tagger_needs_two_labels():
+    assert learned(PARAMETERS, []) is None
+    assert learned(PARAMETERS, [[("a", "O"), ("b", "_")]]) is None
+
+
+def test_every_answer_is_known_soon_and_the_whole_is_learned_in_the_end(answers):
+    told, lock, wholes = [], threading.Lock(), []
+
+    def examples():
+        with lock:
+            return flat(told)
+
+    live = LiveTagger(PARAMETERS, examples, wholes.append)
+    live.start()
+    for number, one in enumerate(answers[:60], 1):
+        with lock:
+            told.append(one)
+        live.tell(one)
+        assert live.wait(number, 30)
+    with live._changed:  # nobody answers any more: all is learned from scratch
+        assert live._changed.wait_for(lambda: not live._since and not live._waiting, 60)
+    live.stop()
+    assert live.error == ""
+    direct = Tagger(**PARAMETERS).fit(flat(answers[:60]))
+    words = [[w for w, _ in s] for s in flat(answers)]
+    assert live.tagger.predict_marginals(words, temperature=1.0) == direct.predict_marginals(
+        words, temperature=1.0
+    )
+
+
+def test_answers_during_the_whole_learning_are_not_lost(answers, monkeypatch):
+    """The whole is learned without an answer that comes meanwhile: steps add it."""
+    told, at_work, go_on = answers[:40], threading.Event(), threading.Event()
+    real = learning.learned
+
+    def slow(parameters, sentences):
+        found = real(parameters, sentences)
+        at_work.set()
+        go_on.wait(30)
+        return found
+
+    monkeypatch.setattr(learning, "learned", slow)
+    live = LiveTagger(PARAMETERS, lambda: flat(told))
+    live.tagger = real(PARAMETERS, flat(answers[:30]))
+    live.told = live.known = 40
+    live.start()
+    assert at_work.wait(30)
+    new = [[("Qq", "B-NEW"), ("Ww", "I-NEW")]]
+    live.tell(new)
+    assert live.wait(41, 30)
+    go_on.set()
+    with live._changed:
+        assert live._changed.wait_for(lambda: live.tagger is not None and not live._waiting, 30)
+    live.stop()
+    assert live.tagger.predict([["Qq", "Ww"]]) == [["B-NEW", "I-NEW"]]
+
+
+def test_what_goes_wrong_is_said_and_learning_goes_on(answers):
+    told = answers[:40]
+    live = LiveTagger({**PARAMETERS, "features": "no such file"}, lambda: flat(told))
+    live.start()
+    with live._changed:
+        assert live._changed.wait_for(lambda: bool(live.error), 30)
+    live.forget(PARAMETERS)
+    assert live.wait(live.told, 30)
+    with live._changed:
+        assert live._changed.wait_for(lambda: live.tagger is not None, 30)
+    live.stop()
+
+
+def test_cross_validation_says_what_a_held_out_file_says(answers):
+    found = cross_validated(PARAMETERS, answers[:100])
+    tagger = Tagger(**PARAMETERS).fit(flat(answers[:80]))
+    f1 = tagger.evaluate(flat(answers[100:]))["f1"]
+    last = found.points[-1]
+    assert found.metric == "F1"
+    assert last["low"] <= last["value"] <= last["high"]
+    assert abs(last["value"] - f1) < 0.06
+    assert found.points[0]["value"] < last["value"]
+    tokens = [one["tokens"] for one in found.points]
+    assert tokens == sorted(tokens)
+    assert found.gain["value"] == pytest.approx(last["value"] - found.points[-2]["value"])
+    assert found == cross_validated(PARAMETERS, answers[:100])
+    assert cross_validated(PARAMETERS, answers[: FEWEST - 1]) is None
+    assert cross_validated(PARAMETERS, answers, lambda: True) is None
+
+
+def test_labels_by_chance_say_that_more_do_not_pay():
+    """All words are of one label: the first quarter knows all there is."""
+    plain = [[[("a", "A"), ("b", "B")]] for _ in range(60)]
+    found = cross_validated({"features": "pos", "learner": "crf"}, plain)
+    assert found.metric == "accuracy"
+    assert found.points[-1]["value"] == 1
+    assert not found.pays
+    assert "hardly pay" in found.said
+
+
+@pytest.mark.parametrize(
+    ("gain", "said"),
+    [((0.05, 0.02, 0.08), "more labels pay"), ((0.01, -0.05, 0.07), "too few labels"),
+     ((0.001, -0.002, 0.004), "hardly pay")],
+)  # fmt: skip
+def test_the_advice(gain, said):
+    value, low, high = gain
+    found = Quality(50, "F1", [], {"value": value, "low": low, "high": high})
+    assert said in found.said
