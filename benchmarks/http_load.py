@@ -1,9 +1,10 @@
-"""Load for a server of models: ``python -m benchmarks.http_load PORT PATH SECONDS RATE < BODY``.
+"""Load for a server: ``python -m benchmarks.http_load PORT PATH SECONDS RATE [CONNECTIONS]``.
 
-Sends one request again and again over 64 connections that stay open, and prints JSON: requests that
-were answered, errors, and percentiles of the time to an answer. RATE 0 sends each request as soon
-as the one before is answered (a closed loop); otherwise so many each second, whatever the answers
-take (an open loop), and times run from the moment at which a request should have been sent.
+Sends the request that standard input has again and again, over connections that stay open (64 if
+not said), and prints JSON: requests that were answered, errors, and percentiles of the time to an
+answer. RATE 0 sends each request as soon as the one before is answered (a closed loop); otherwise
+so many each second, whatever the answers take (an open loop), and times run from the moment at
+which a request should have been sent.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 CONNECTIONS = 64
 
 
-async def load(port: int, path: str, body: bytes, seconds: float, rate: float) -> dict[str, Any]:
+async def load(
+    port: int, path: str, body: bytes, seconds: float, rate: float, connections: int = CONNECTIONS
+) -> dict[str, Any]:
     """Send requests; return what became of them."""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -52,7 +55,7 @@ async def load(port: int, path: str, body: bytes, seconds: float, rate: float) -
 
     begin = time.perf_counter()
     until = begin + seconds
-    tasks = [asyncio.create_task(connection()) for _ in range(CONNECTIONS)]
+    tasks = [asyncio.create_task(connection()) for _ in range(connections)]
     if rate:
         at, draw = begin, random.Random(0)
         while at < until:
@@ -70,6 +73,13 @@ async def load(port: int, path: str, body: bytes, seconds: float, rate: float) -
 _SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 
 if __name__ == "__main__":
-    port, path, seconds, rate = sys.argv[1:]
-    given = sys.stdin.buffer.read()
-    print(json.dumps(asyncio.run(load(int(port), path, given, float(seconds), float(rate)))))
+    port, path, seconds, rate, *connections = sys.argv[1:]
+    found = load(
+        int(port),
+        path,
+        sys.stdin.buffer.read(),
+        float(seconds),
+        float(rate),
+        *map(int, connections),
+    )
+    print(json.dumps(asyncio.run(found)))

@@ -3,6 +3,7 @@
 from ..registry import REGISTRY
 from . import (
     argmax,
+    arrivals,
     cluster,
     constituent_trees,
     constituents,
@@ -17,6 +18,7 @@ from . import (
     programs,
     running_text,
     segments,
+    server,
     svm_solvers,
     tagging,
     training,
@@ -27,6 +29,7 @@ from . import (
 __all__ = [
     "REGISTRY",
     "argmax",
+    "arrivals",
     "cluster",
     "constituent_trees",
     "constituents",
@@ -41,6 +44,7 @@ __all__ = [
     "programs",
     "running_text",
     "segments",
+    "server",
     "svm_solvers",
     "tagging",
     "training",

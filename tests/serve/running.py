@@ -3,15 +3,18 @@
 import contextlib
 import http.client
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
-__all__ = ["Answer", "Client", "free_port", "in_processes", "in_thread"]
+__all__ = [
+    "Answer", "Client", "free_port", "in_processes", "in_thread", "memory", "wait_for", "workers",
+]  # fmt: skip
 
 
 class Answer:
@@ -117,16 +120,24 @@ def in_thread(settings):
 
 @contextlib.contextmanager
 def in_processes(*models, log=None, **options):
-    """Run ``structlearn serve``; yield the process, with a client as its attribute."""
+    """Run ``structlearn serve`` until all workers answer; yield it, a client as its attribute."""
     port = free_port()
+    n_workers = options.get("workers", 1)
     command = [sys.executable, "-m", "structlearn", "serve", *models, "--port", str(port)]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
-    with open(log or os.devnull, "w") as lines:
+    with contextlib.ExitStack() as stack:
+        log = Path(log or Path(stack.enter_context(tempfile.TemporaryDirectory()), "log"))
+        lines = stack.enter_context(log.open("w"))
         process = subprocess.Popen(command, stderr=lines, stdout=lines)
         process.client = Client(port)
+
+        def is_ready():
+            n_started = log.read_text().count("Application startup complete")
+            return n_started >= n_workers and is_up(process.client)
+
         try:
-            wait_for(lambda: process.poll() is not None or is_up(process.client), 60)
+            wait_for(lambda: process.poll() is not None or is_ready(), 60)
             yield process
         finally:
             if process.poll() is None:
@@ -151,3 +162,27 @@ def wait_for(done, seconds=20):
     while not done():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.02)
+
+
+def workers(process):
+    """Return the ids of the processes that answer."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            line = (status.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if parent == process.pid and b"spawn_main" in line:
+            found.append(int(status.parent.name))
+    return found
+
+
+def memory(process, what="VmRSS"):
+    """Return the megabytes of all processes of a server together."""
+    total = 0
+    for one in (process.pid, *workers(process)):
+        for line in Path(f"/proc/{one}/status").read_text().splitlines():
+            if line.startswith(what):
+                total += int(line.split()[1]) / 1024
+    return total

@@ -1,6 +1,9 @@
 """What the command line of a server accepts."""
 
+import asyncio
 import json
+import signal
+import socket
 
 import pytest
 
@@ -13,8 +16,10 @@ from structlearn.exceptions import FileError
 from structlearn.serve import Settings
 from structlearn.serve.registry import Registry
 from structlearn.serve.settings import named_models, read_tokens
+from structlearn.serve.shared_socket import SharedSocket, take_all_when_stopped
 from structlearn.tasks import ImageSegmenter, Tagger
 
+STOPS = (signal.SIGTERM, signal.SIGINT)
 SENTENCES = [[("fish", "N"), ("sleep", "V")]]
 
 
@@ -135,3 +140,50 @@ def test_only_whole_files_are_models(files):
     Registry({"good": str(files / "good.model")}).check()
     with pytest.raises(FileError, match="damaged"):
         Registry({"bad": str(files / "bad.model")}).check()
+
+
+@pytest.mark.parametrize("stopping", [False, True])
+def test_a_process_takes_one_connection_at_a_time(stopping, monkeypatch):
+    """Of eight that wait; all at once when it is to stop."""
+    monkeypatch.setattr(SharedSocket, "stopping", stopping)
+    taken, most = [], 0
+
+    async def serve(listening):
+        nonlocal most
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: taken.append(len(taken)) or asyncio.Protocol(), sock=listening
+        )
+        clients = [socket.create_connection(listening.getsockname(), 5) for _ in range(8)]
+        for _ in range(1000):
+            before = len(taken)
+            await asyncio.sleep(0)
+            most = max(most, len(taken) - before)
+            if len(taken) == len(clients):
+                break
+        for one in clients:
+            one.close()
+        server.close()
+
+    with SharedSocket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        asyncio.run(serve(listening))
+    assert len(taken) == 8
+    assert most == (8 if stopping else 1)
+
+
+def test_a_signal_has_all_connections_taken(monkeypatch):
+    """What was to be done at the signal is done as well."""
+    monkeypatch.setattr(SharedSocket, "stopping", False)
+    caught = []
+    before = {n: signal.signal(n, lambda *a: caught.append(a[0])) for n in STOPS}
+    try:
+        take_all_when_stopped()
+        assert not SharedSocket.stopping
+        for number in STOPS:
+            signal.raise_signal(number)
+        assert SharedSocket.stopping
+        assert caught == list(STOPS)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -15,8 +15,6 @@ from ..text.trees import Tree
 from .queries import Query
 from .refusals import Refused
 
-__all__ = ["answer", "plain"]
-
 _log = logging.getLogger("structlearn.serve")
 
 

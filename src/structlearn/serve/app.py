@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
+import threading
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -19,9 +21,11 @@ from .queries import read_query
 from .refusals import Refused
 from .registry import Registry
 from .settings import Settings, check_packages
+from .shared_socket import take_all_when_stopped
 
-__all__ = ["application", "make_app"]
-
+#: Seconds that a thread that computes keeps Python's lock while connections wait for it. Python's
+#: own 5 ms pass at each turn: many requests had to wait for tens of them.
+_TURN = 0.0005
 _log = logging.getLogger("structlearn.serve")
 
 
@@ -29,6 +33,7 @@ def application() -> Any:
     """Return the application of a process of ``structlearn serve``."""
     # Answers say whether their probabilities are calibrated.
     warnings.filterwarnings("ignore", "the probabilities of this")
+    sys.setswitchinterval(_TURN)
     return make_app(Settings.from_environment())
 
 
@@ -101,6 +106,8 @@ class _Service:
             _log.info("%s: %s, version %s", held.name, type(held.model).__name__, held.version)
         self.metrics.gauge("workers", 1)
         self.metrics.write()
+        if self.settings.workers > 1 and threading.current_thread() is threading.main_thread():
+            take_all_when_stopped()
         watching = asyncio.create_task(self._watch())
         try:
             yield

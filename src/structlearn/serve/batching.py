@@ -15,8 +15,6 @@ from functools import partial
 from .queries import Query
 from .refusals import Refused
 
-__all__ = ["Batcher"]
-
 #: Queries that are answered together, and their tokens or characters.
 _TOGETHER, _SIZE = 64, 20_000
 _Waiting = tuple[Query, "asyncio.Future[bytes]"]

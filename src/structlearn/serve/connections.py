@@ -12,8 +12,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .settings import Settings
 
-__all__ = ["Connection"]
-
 #: Seconds for the head of a request to arrive, for a connection without one to stay open, and for
 #: requests that are on their way when the server stops.
 _HEAD, _KEPT, _LAST = 10.0, 15.0, 0.5

@@ -16,8 +16,6 @@ from .metrics import Metrics
 from .refusals import Refused
 from .settings import Settings, read_tokens
 
-__all__ = ["Guard", "json_answer", "read_body"]
-
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

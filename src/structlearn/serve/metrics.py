@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
-
-__all__ = ["Metrics"]
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _POWERS = (1, 2, 4, 8, 16, 32, 64)
@@ -137,6 +136,15 @@ def _escaped(value: str) -> str:
 
 
 def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":  # os.kill would end it, whatever the signal
+        import ctypes
+
+        windows, wait_only, still_running = ctypes.windll.kernel32, 0x100000, 0x102
+        if not (handle := windows.OpenProcess(wait_only, False, process)):
+            return False
+        running: bool = windows.WaitForSingleObject(handle, 0) == still_running
+        windows.CloseHandle(handle)
+        return running
     try:
         os.kill(process, 0)
     except OSError:

@@ -10,8 +10,6 @@ from typing import Any
 from .refusals import Refused
 from .registry import Held, Registry
 
-__all__ = ["FORMATS", "Query", "read_query"]
-
 #: Of annotated text.
 FORMATS = ("json", "conllu", "html", "text")
 #: Inputs of a request, and outputs of each.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["Refused"]
-
 
 class Refused(Exception):
     """An answer that is an error.

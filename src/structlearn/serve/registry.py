@@ -14,8 +14,6 @@ from ..io.container import kind_of_file, parse_container
 from ..loading import TASKS, from_container, model_file
 from .refusals import Refused
 
-__all__ = ["Held", "Registry", "read_model"]
-
 #: How a file of CRFsuite begins.
 _CRFSUITE = b"lCRF"
 _Signature = tuple[int, int, int]
@@ -91,6 +89,8 @@ def _read(path: str) -> tuple[bytes, str]:
 def _task(path: str, description: Mapping[str, Any]) -> str:
     """Return the task of a model file; refuse those that are not of text."""
     task = description.get("task")
+    if task == "words":
+        raise FileError(path, "structlearn serve labels tokens, and a model of words cuts text")
     if task not in TASKS or task == "segmenter":
         raise FileError(path, f"{kind_of_file(description)}; structlearn serve has models of text")
     return str(task)

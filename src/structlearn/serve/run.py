@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from typing import Any
 
 from .registry import Registry
 from .settings import Settings, check_packages, read_tokens, with_folder
-
-__all__ = ["options", "serve"]
+from .shared_socket import SharedSocket
 
 #: Bytes of the head of a request.
 _HEAD = 16 * 1024
@@ -45,8 +45,10 @@ def serve(settings: Settings) -> None:
         )
         if settings.workers == 1:
             Server(config).run()
-        else:
+        elif os.name == "nt":
             Workers(config, [config.bind_socket()]).run()
+        else:
+            Workers(config, [SharedSocket(fileno=config.bind_socket().detach())]).run()
 
 
 def options() -> dict[str, Any]:

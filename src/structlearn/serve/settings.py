@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field
 from ..checks import check_number, check_whole
 from ..exceptions import FileError
 
-__all__ = ["Settings", "check_packages", "named_models", "read_tokens"]
-
 #: The variable that tells the processes of a server what to do.
 VARIABLE = "STRUCTLEARN_SERVE"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

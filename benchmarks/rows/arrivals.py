@@ -1,0 +1,172 @@
+"""Calls that arrive at random, at half of what can be answered: tails and memory."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import sys
+import threading
+import time
+from array import array
+from typing import Any
+
+from .. import memory
+from ..calls import ADDRESS, PIPELINE, TAGGER, Call, Calls, addresses, pipelines, quantile, taggers
+from ..environment import pin
+from ..registry import Context, Result, Row, benchmark
+from .one_call import in_turn
+
+__all__ = ["arrivals", "arrivals_on_threads"]
+
+#: How many times the median of a quiet call tails may take, and megabytes that may be added.
+P99, P999, GROWTH = 3.0, 10.0, 2.0
+#: Seconds after which memory is looked at first: every thread has its workspace then.
+SETTLED = 5.0
+
+
+def _wake_at_once() -> None:
+    """Have threads that are started from now on sleep as long as they say; Linux adds 50 us."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(29, ctypes.c_ulong(1), 0, 0, 0)
+
+
+def on_threads(work: Any, threads: int) -> None:
+    """Call a function with the number of each thread, on all of them."""
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def capacity(call: Call, inputs: list[Any], threads: int, seconds: float = 2.0) -> float:
+    """Return calls a second of threads that each sleep as shortly as they can before a call.
+
+    A call that arrives wakes a thread: what that takes is a part of the capacity.
+    """
+    counts = [0] * threads
+    until = time.perf_counter() + seconds
+
+    def work(number: int) -> None:
+        while time.perf_counter() < until:
+            time.sleep(1e-6)
+            call(inputs[counts[number] % len(inputs)])
+            counts[number] += 1
+
+    on_threads(work, threads)
+    return sum(counts) / seconds
+
+
+def arrive(
+    call: Call, inputs: list[Any], rate: float, threads: int, seconds: float
+) -> tuple[list[float], list[float], float]:
+    """Return the seconds of calls that arrive at random, as many a second in all, in order.
+
+    All threads call one model, and each sleeps until its next call is due. Returned are the times
+    of calls with all that they wait for, the times since calls were due, and the megabytes that
+    the process has grown by since it had settled.
+    """
+    dues, calls, waits = [], [], []
+    for number in range(threads):
+        rng, due, row = random.Random(number), 0.0, array("d")
+        while (due := due + rng.expovariate(rate / threads)) < seconds:
+            row.append(due)
+        dues.append(row)
+        calls.append(array("d", bytes(8 * len(row))))
+        waits.append(array("d", bytes(8 * len(row))))
+    begin = time.perf_counter() + 0.05
+
+    def work(number: int) -> None:
+        took, waited = calls[number], waits[number]
+        for i, due in enumerate(dues[number]):
+            wait = begin + due - time.perf_counter()
+            if wait > 0:
+                time.sleep(wait)
+            start = time.perf_counter()
+            call(inputs[i % len(inputs)])
+            end = time.perf_counter()
+            took[i], waited[i] = end - start, end - begin - due
+
+    settled: list[float | None] = []
+    watch = threading.Timer(min(SETTLED, seconds / 2), lambda: settled.append(memory.current()))
+    watch.start()
+    on_threads(work, threads)
+    watch.join()
+    grown = (memory.current() or 0.0) - (settled[0] or 0.0)
+    return sorted(t for row in calls for t in row), sorted(t for row in waits for t in row), grown
+
+
+def _measured(context: Context, threads: int) -> Result:
+    result = Result()
+    calls = Calls()
+    calls.update(taggers(200 if context.quick else 3000))
+    calls.update(pipelines(result, rival=False))
+    calls.update(addresses(result))
+    seconds = 1.0 if context.quick else 60.0
+    if threads > 1:
+        pin(list(context.cores))
+    try:
+        for name in (ADDRESS, TAGGER, PIPELINE):
+            if name in calls.ours:
+                _add_rows(result, name, calls.ours[name], calls.inputs[name], threads, seconds)
+        if ADDRESS in calls.theirs:
+            their, inputs = calls.theirs[ADDRESS], calls.inputs[ADDRESS]
+            _measure(result, f"python-crfsuite, {ADDRESS}", their, inputs, threads, seconds / 4)
+    finally:
+        pin(list(context.cores[-1:]))
+    return result
+
+
+def _add_rows(
+    result: Result, name: str, call: Call, inputs: list[Any], threads: int, seconds: float
+) -> None:
+    figures = _measure(result, name, call, inputs, threads, seconds)
+    median = figures["quiet median"]
+    for what, limit in (("p99", P99), ("p99.9", P999)):
+        took = figures["in the call"][what]
+        row = Row(f"{name}: {what}", "its quiet median", "us", took, median, median / took)
+        row.target, row.met = f">= {1 / limit:.2g}x", took <= limit * median
+        result.rows.append(row)
+    result.rows.append(
+        Row.amounts(f"{name}: memory added", "", figures["MB added"], None, unit="MB", below=GROWTH)
+    )
+
+
+def _measure(
+    result: Result, name: str, call: Call, inputs: list[Any], threads: int, seconds: float
+) -> dict[str, Any]:
+    """Return the figures of a call alone and at half of its capacity; in microseconds."""
+    quiet = in_turn({name: (call, inputs, 1)}, 2000)[name]
+    _wake_at_once()
+    most = capacity(call, inputs, threads)
+    took, waited, grown = arrive(call, inputs, most / 2, threads, seconds)
+    shares = {"median": 0.5, "p99": 0.99, "p99.9": 0.999}
+    figures: dict[str, Any] = {
+        "quiet median": quantile(quiet, 0.5) * 1e6,
+        "capacity": most,
+        "calls": len(took),
+        "in the call": {k: quantile(took, share) * 1e6 for k, share in shares.items()},
+        "since it was due": {k: quantile(waited, share) * 1e6 for k, share in shares.items()},
+        "MB added": grown,
+    }
+    result.details[name] = figures
+    times = {k: x / figures["quiet median"] for k, x in figures["in the call"].items()}
+    due = ", ".join(f"{k} {v:.1f}" for k, v in figures["since it was due"].items())
+    result.notes.append(
+        f"{name}: {len(took) / seconds:.0f} calls a second; p99 {times['p99']:.2f}, p99.9 "
+        f"{times['p99.9']:.2f} times the quiet median of {figures['quiet median']:.1f} us; "
+        f"since a call was due: {due} us"
+    )
+    return figures
+
+
+@benchmark
+def arrivals(context: Context) -> Result:
+    """Calls that arrive at random for 60 s at half of the capacity, on one thread: tails."""
+    return _measured(context, 1)
+
+
+@benchmark
+def arrivals_on_threads(context: Context) -> Result:
+    """The same on four threads that call one model, on all cores."""
+    return _measured(context, 4)
