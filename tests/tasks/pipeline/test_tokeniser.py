@@ -100,12 +100,22 @@ def test_any_text_is_put_together_again(tokeniser, text):
     assert all(sentences)
     doc = Doc.from_places(text, sentences)
     assert doc.rebuilt == text
-    at = int(text.startswith("\ufeff"))
+    bare, at = text.replace("\ufeff", " "), 0
     for token in doc:
         assert token.text == token.text.strip() == text[token.begin : token.end] != ""
-        assert not text[at : token.begin].strip()  # nothing but blanks is left out
+        assert not bare[at : token.begin].strip()  # nothing but blanks is left out
         at = token.end
-    assert not text[at:].strip()
+    assert not bare[at:].strip()
+
+
+@pytest.mark.parametrize("text", ["{}", "{0}{0}", "\n{}", " {} ", "they swim\n\n{}", "they\n{}"])
+def test_byte_order_marks_are_no_tokens(tokeniser, text):
+    text = text.format("\ufeff") + "fish swim"
+    plain = text.replace("\ufeff", " ")
+    assert tokeniser([text]) == tokeniser([plain])
+    tokens = [text[begin:end] for spans in tokeniser([text])[0] for begin, end in spans]
+    assert tokens[-2:] == ["fish", "swim"]
+    assert "\ufeff" not in "".join(tokens)
 
 
 def test_texts_together_are_what_they_are_alone(tokeniser):

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Places = list[list[tuple[int, int]]]
 
-__all__ = ["Annotating"]
-
 #: Texts are annotated together up to this many characters.
 _BATCH = 200_000
 #: Words of texts whose sentences are tagged one by one, by what is kept for single calls.

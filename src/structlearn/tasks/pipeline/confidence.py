@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     #: From a temperature to the probability of each part of each sentence.
     Certainties = Callable[[float], list[list[float]]]
 
-__all__ = [
-    "add_confidence",
-    "calibrate_heads",
-    "calibrate_lemmas",
-    "calibrate_tags",
-    "calibrate_tokens",
-    "head_calibration",
-    "stage_calibrations",
-]
-
 #: Probabilities that add nothing to a sum.
 _LEAST = 1e-6
 #: The record of a parser that has the calibration of heads without their relations.

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from .doc import Doc
     from .token import Token
 
-__all__ = ["conllu_of"]
-
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
 
 

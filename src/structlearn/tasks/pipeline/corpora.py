@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["put_lemmas", "put_tags", "sentence_corpus", "tagged_corpus", "words_corpus"]
-
 
 def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
     """Return words as a corpus of CoNLL-U with nothing else in it."""

@@ -12,14 +12,6 @@ from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 from .corpora import tagged_corpus
 
-__all__ = [
-    "check_labeller",
-    "forms_corpus",
-    "labeller_corpus",
-    "read_entities",
-    "train_entities",
-]
-
 
 def read_entities(X: Any) -> Corpus:
     """Return words with labels such as ``B-PER``, ``I-PER`` and ``O`` in two columns.
@@ -41,7 +33,8 @@ def read_entities(X: Any) -> Corpus:
 
 def train_entities(corpus: Corpus, **parameters: Any) -> TaggerModel:
     """Learn entities from what :func:`read_entities` gives; parameters are those of a tagger."""
-    model: TaggerModel = Tagger("ner", names=False, **parameters).fit(corpus).model_
+    given = {"learner": "perceptron", "names": False, **parameters}
+    model: TaggerModel = Tagger("ner", **given).fit(corpus).model_
     return model
 
 

@@ -16,8 +16,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["FORMATS", "cut_text", "text_pieces", "write_annotated", "written_doc"]
-
 FORMATS = ("conllu", "json", "html", "text")
 #: Lists of a sentence in JSON whose items have places.
 _PLACED = ("tokens", "multiword", "entities")

@@ -27,8 +27,6 @@ from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed_tags, seen_combination
 from .tokeniser import Tokeniser, labelled_characters, train_tokeniser
 from .words import LemmaLabels, Lemmatiser, train_lemmatiser, train_splitter
 
-__all__ = ["PipelineFitting"]
-
 #: Where the tags that the parser learns from are kept.
 _TAGS = "tags"
 #: Of the sentences with entities one in so many calibrates.
@@ -37,7 +35,7 @@ _PARTS = 5
 #: What suits the stages better than the defaults of their tasks.
 _SETTINGS: dict[str, dict[str, Any]] = {
     # The log loss; many of its weights are next to nothing.
-    "tokeniser": {"learner": "adagrad", "temperature": 1.0, "max_iter": 5, "prune": 0.02},
+    "tokeniser": {"learner": "adagrad", "temperature": 1.0, "max_iter": 5, "prune": 0.12},
     "splitter": {"max_iter": 8},
     "tags": {},
     "lemmas": {"max_iter": 8, "n_models": 4, "prune": 0.5},
@@ -64,7 +62,8 @@ class PipelineFitting:
         self.threads = n_threads(pipeline.n_jobs)
         self.parts: dict[str, Any] = {}
         if pipeline.tokeniser:  # what is wrong is said before any stage takes its time
-            self._characters = self.corpus.parts.then(labelled_characters)
+            language, seed = pipeline.variants, int(pipeline.random_state)
+            self._characters = self.corpus.parts.then(labelled_characters, language, seed)
             self._dev_texts = [] if self.dev is None else list(raw_paragraphs(self.dev))
         self.kept = KeptStages(pipeline.checkpoint, self._identity)
 

@@ -17,8 +17,6 @@ from ...fitting.checkpoint import check_same_training, check_writable
 from ...io.container import read_container, write_container
 from ...text.corpus import Corpus
 
-__all__ = ["KeptStages", "corpora_digest"]
-
 #: The file that tells which training the stages belong to.
 _TRAINING = "training"
 

@@ -16,8 +16,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["STAGES", "PipelineModel"]
-
 #: The stages in their order.
 STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser", "entities")
 _TAGGERS = ("upos", "xpos", "feats")

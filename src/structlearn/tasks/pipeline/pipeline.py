@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from ...fitting.parameters import DeclaredParameters, same_as
+from ...fitting.parameters import Choice, DeclaredParameters, parameter, same_as
 from ...models.storage import StoredTask
 from ...threads import n_threads
 from ..tree_parser import TreeParser
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Places = list[list[tuple[int, int]]]
-
-__all__ = ["Pipeline"]
 
 
 class Pipeline(StoredTask, Annotating, DeclaredParameters):
@@ -37,6 +35,10 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         :class:`~structlearn.tasks.Tagger` and, for the parser, of
         :class:`~structlearn.tasks.DependencyParser`. The tokeniser needs the comments ``# text``
         of the treebank and of the dev set.
+    variants : {"none", "english"}, default="none"
+        A language: the tokeniser learns from variants of the treebank's texts too, made with
+        abbreviations of that language, hashtags, names of users, addresses and markup, of which
+        treebanks have few.
     folds : int, default=5
         Of jack-knifing.
     checkpoint : str or path, optional
@@ -73,6 +75,12 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     tags: Any = True
     lemmas: Any = True
     parser: Any = True
+    variants: str = parameter(
+        default="none",
+        check=Choice("none", "english"),
+        help="language of abbreviations that the tokeniser sees in variants of the texts, with "
+        "hashtags, addresses and markup",
+    )
     folds: int = same_as(TreeParser, "folds", default=5)
     checkpoint: Any = same_as(TreeParser, "checkpoint", default=None)
     n_jobs: int | None = same_as(TreeParser, "n_jobs", default=None)

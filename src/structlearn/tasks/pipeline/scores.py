@@ -13,8 +13,6 @@ from ...text.sources import not_empty
 from ...text.surface import raw_text, surface
 from .doc import Doc
 
-__all__ = ["doc_sentences", "evaluate_pipeline", "treebank_sentences"]
-
 
 def _rows(corpus: Corpus, number: int) -> list[tuple[str, ...]]:
     """Return the words of a sentence, whose heads must be numbers, or open."""

@@ -117,7 +117,8 @@ def train_tagger(corpus: Corpus | SplitCorpus, column: str, **parameters: Any) -
     """Learn a tagger of one column; parameters are those of :class:`~structlearn.tasks.Tagger`."""
     # Candidates would leave values without a probability, and take twice the file.
     fixed: dict[str, Any] = {"names": False, "unknown": _NOTHING_UNKNOWN, "candidates": 0}
-    tagger = Tagger("pos", target=column, **fixed, **parameters)
+    given = {"learner": "perceptron", **parameters}
+    tagger = Tagger("pos", target=column, **fixed, **given)
     model: TaggerModel = tagger.fit(corpus).model_
     return model
 

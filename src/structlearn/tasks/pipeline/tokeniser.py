@@ -28,16 +28,6 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-__all__ = [
-    "TOKENISER_FEATURES",
-    "Tokeniser",
-    "check_text",
-    "labelled_characters",
-    "next_cut",
-    "paragraphs",
-    "train_tokeniser",
-]
-
 LABELS = ["O", "B-S", "B-T", "I-T"]
 #: Sentences of one training example: more of them would make the updates coarse.
 _TOGETHER = 8
@@ -136,10 +126,10 @@ def paragraphs(text: str) -> Iterator[tuple[str, Sequence[int]]]:
     """Yield the characters of each paragraph, and where each of them lies in the text.
 
     Blank lines separate paragraphs; one of more than 16,384 characters is cut (:func:`next_cut`).
-    CRLF is one character as other line ends are (:mod:`structlearn.text.line_ends`); a byte order
-    mark before the text is not part of it.
+    CRLF is one character as other line ends are (:mod:`structlearn.text.line_ends`); byte order
+    marks, which stand where a file began, are blanks.
     """
-    begin = int(text.startswith(_BYTE_ORDER_MARK))
+    begin = 0
     for gap in PARAGRAPH_END.finditer(text):
         yield from _segments(text, begin, gap.start())
         begin = gap.end()
@@ -180,7 +170,7 @@ def _segments(text: str, begin: int, end: int) -> Iterator[tuple[str, Sequence[i
 
 
 def _trimmed(text: str, begin: int, end: int) -> Iterator[tuple[str, Sequence[int]]]:
-    piece = text[begin:end]
+    piece = text[begin:end].replace(_BYTE_ORDER_MARK, " ")
     bare = piece.strip()
     if not bare:
         return
@@ -207,26 +197,52 @@ def train_tokeniser(characters: Corpus | Parts, **parameters: Any) -> TaggerMode
     """
     from ..tagging.tagger import Tagger
 
-    given = {"names": False, "min_count": 2, **parameters}
+    given = {"learner": "perceptron", "names": False, "min_count": 2, **parameters}
     tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="beginnings", **given)
     model: TaggerModel = tagger.fit(characters).model_
     return model
 
 
-def labelled_characters(corpus: Corpus) -> Corpus:
-    """Return the text of a treebank as a corpus whose tokens are characters with labels."""
+def labelled_characters(corpus: Corpus, language: str = "none", seed: int = 0) -> Corpus:
+    """Return the text of a treebank as a corpus whose tokens are characters with labels.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of CoNLL-U.
+    language : str
+        Of the variants that follow the texts (:mod:`~structlearn.tasks.pipeline.variants`).
+    seed : int
+        Of the variants.
+    """
+    from .variants import LANGUAGES, variants
+
     core = _core.Corpus("columns")
-    for text, sentences in raw_paragraphs(corpus):
-        labels = bytearray(len(text))
-        for spans in sentences:
-            for number, (begin, end) in enumerate(spans):
-                first = 1 if number == 0 else 2
-                labels[begin:end] = bytes([first]) + bytes([3]) * (end - begin - 1)
-        for k in range(0, len(sentences), _TOGETHER):
-            begin = sentences[k][0][0]
-            end = sentences[min(k + _TOGETHER, len(sentences)) - 1][-1][1]
-            core.add_characters(text[begin:end].encode(), bytes(labels[begin:end]), LABELS)
+    for text, sentences in _examples(corpus):
+        _add(core, text, sentences)
+        if language != "none":
+            for variant in variants(text, sentences, LANGUAGES[language], seed):
+                _add(core, *variant)
     return Corpus(core, "columns", corpus.path)
+
+
+def _examples(corpus: Corpus) -> Iterator[tuple[str, list[list[Span]]]]:
+    """Yield texts of some sentences, and where the tokens of each sentence lie in them."""
+    for text, sentences in raw_paragraphs(corpus):
+        for k in range(0, len(sentences), _TOGETHER):
+            row = sentences[k : k + _TOGETHER]
+            begin, end = row[0][0][0], row[-1][-1][1]
+            yield text[begin:end], [[(a - begin, b - begin) for a, b in spans] for spans in row]
+
+
+def _add(core: _core.Corpus, text: str, sentences: Sequence[Sequence[Span]]) -> None:
+    """Add a text whose tokens are known as an example."""
+    labels = bytearray(len(text))
+    for spans in sentences:
+        for number, (begin, end) in enumerate(spans):
+            first = 1 if number == 0 else 2
+            labels[begin:end] = bytes([first]) + bytes([3]) * (end - begin - 1)
+    core.add_characters(text.encode(), bytes(labels), LABELS)
 
 
 class Tokeniser:

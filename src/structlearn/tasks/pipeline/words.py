@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from ...fitting.split_corpus import Counts, SplitCorpus
 
-__all__ = ["LemmaLabels", "Lemmatiser", "Splitter", "train_lemmatiser", "train_splitter"]
-
 #: The label of lemmas that are in the lexicon.
 LISTED = "@"
 _AS_IT_IS = lemma_script("as", "as")
@@ -151,7 +149,8 @@ def train_splitter(corpus: Corpus | SplitCorpus, **parameters: Any) -> TaggerMod
     if scripts.counts(1).keys() == {WHOLE}:
         return None
     templates = FeatureTemplates.parse(SPLITTER_FEATURES)
-    tagger = Tagger(templates, order=0, names=False, unknown="\x00", **parameters)
+    given = {"learner": "perceptron", "order": 0, "names": False, **parameters}
+    tagger = Tagger(templates, unknown="\x00", **given)
     model: TaggerModel = tagger.fit(scripts).model_
     return model
 
@@ -369,6 +368,7 @@ def train_lemmatiser(labels: LemmaLabels, **parameters: Any) -> TaggerModel | No
     if not labels.has_lemmas:
         return None
     templates = FeatureTemplates.parse(LEMMATISER_FEATURES)
-    tagger = Tagger(templates, order=0, target="lemma", names=False, **parameters)
+    given = {"learner": "perceptron", "order": 0, "names": False, **parameters}
+    tagger = Tagger(templates, target="lemma", **given)
     model: TaggerModel = tagger.fit(labels.labelled()).model_
     return model
