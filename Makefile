@@ -14,8 +14,8 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-core test-neighbours test-neighbours-corpus test-serve test-ray test-spacy test-native test-threads test-browser test-torch fuzz fuzz-structures \
-	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-core test-neighbours test-neighbours-corpus test-serve test-ray test-spacy test-native test-threads test-aarch64 test-windows test-musl test-browser test-torch fuzz fuzz-structures \
+	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs source wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,7 @@ $(VENV)/ready:
 
 $(VENV)/installed: $(VENV)/ready $(PROJECTS) $(NATIVE)
 	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
-	@$(BIN)/python tools/install.py --no-build-isolation --editable . --editable $(FULL)
+	@$(BIN)/python tools/install.py
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@
 
@@ -62,7 +62,7 @@ EWT := $(STRUCTLEARN_DATA)/ud_en_ewt
 
 model: $(VENV)/installed  ## the English model, from the treebank in STRUCTLEARN_DATA (some minutes)
 	@$(BIN)/structlearn train pipeline $(EWT)/train.conllu.gz --dev $(EWT)/dev.conllu.gz \
-		--hash-bits 23 --n-models 4 --prune 1.05 --precision int8 --checkpoint build/english --model $(ENGLISH)
+		--variants english --hash-bits 23 --n-models 4 --prune 1.05 --precision int8 --checkpoint build/english --model $(ENGLISH)
 	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz
 	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz --gold-tokens
 
@@ -129,6 +129,15 @@ test-threads: $(VENV)/ready  ## training, labelling and batches on threads under
 		|| { cat build/threads.log; exit 1; }
 	@TSAN_OPTIONS=halt_on_error=1 build/threads/threads_test
 
+test-aarch64: $(VENV)/test-tools  ## 64-bit ARM under qemu: the core's tests, models from here there and back, equal bits
+	@$(BIN)/python tools/elsewhere.py aarch64
+
+test-windows: $(VENV)/ready  ## the core's tests, built by MinGW, under Wine
+	@$(BIN)/python tools/elsewhere.py windows
+
+test-musl: $(VENV)/ready  ## the core's tests with musl, Alpine's C library, built by Zig
+	@$(BIN)/python tools/elsewhere.py musl
+
 # Seconds of fuzzing: ten minutes for all targets, native and in Python.
 FUZZ_SECONDS ?= 600
 FUZZ_INPUTS ?= 1000000
@@ -165,6 +174,7 @@ fuzz-structures: $(VENV)/test-tools  ## every structure against enumeration (FUZ
 
 fuzz-kills: $(VENV)/test-tools  ## trainings killed at random moments, 200 of each task (KILLS=200)
 	@$(BIN)/python -m fuzz.kills --kills $(or $(KILLS),200)
+	@$(BIN)/python -m fuzz.label_kills --kills $(or $(KILLS),200)
 
 fuzz-metamorphic: $(VENV)/test-tools  ## the same question asked in two ways (SHARE=1 of the draws: hours)
 	@$(BIN)/python -m fuzz.metamorphic --share $(or $(SHARE),1) \
@@ -178,15 +188,15 @@ fuzz-smoke: $(VENV)/test-tools build/fuzz/ready  ## some minutes of these, for C
 	@$(MAKE) --no-print-directory fuzz-kills KILLS=2
 	@$(MAKE) --no-print-directory fuzz-metamorphic SHARE=0.002 RELATION_SECONDS=10
 
-test-browser: $(VENV)/test-tools  ## the workbench in a real browser; installs Debian's chromium where it can
+test-browser: $(VENV)/test-tools  ## the workbench and the page of labels in a real browser; installs Debian's chromium where it can
 	@mkdir -p build
 	@if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null \
 		&& command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
 		echo "==> installing chromium"; \
 		{ apt-get update && apt-get install -y chromium; } > build/chromium.log 2>&1 \
 		|| tail -3 build/chromium.log; fi
-	@echo "==> running the workbench in a browser"
-	@STRUCTLEARN_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/workbench/test_page.py -p no:xdist
+	@echo "==> running the pages in a browser"
+	@STRUCTLEARN_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/workbench/test_page.py tests/labelling/test_page.py -p no:xdist
 
 $(VENV)/torch-tools: $(VENV)/test-tools
 	@echo "==> installing PyTorch (the CPU's build where it is at hand) and Triton"
@@ -236,6 +246,9 @@ tables: bench  ## docs/tables.md: the lectures' tables and the rivals' again (DA
 test-core: $(VENV)/test-tools  ## structlearn-core's wheel with nothing else installed
 	@echo "==> building the wheel of structlearn-core, and using models with nothing but it"
 	@$(BIN)/python tools/check_wheel.py --core
+
+source: $(VENV)/test-tools  ## the source archive of structlearn-core, into dist
+	@$(PIP) install build && $(BIN)/python -m build --sdist --no-isolation --outdir dist .
 
 wheel: $(VENV)/test-tools  ## build dist/*.whl, both distributions, and try them where no compiler is
 	@$(BIN)/python tools/check_wheel.py

@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Automaton", "draw_automata", "draw_automaton"]
-
 
 class Automaton(NamedTuple):
     """A deterministic automaton, as structures read it."""

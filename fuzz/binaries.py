@@ -24,24 +24,6 @@ from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.images import png_bytes, read_image
 from structlearn.io.masks import MaskCoding, read_mask
 
-__all__ = [
-    "changed_words",
-    "crfpp_models",
-    "crfpp_seeds",
-    "crfsuite_seeds",
-    "pictures",
-    "read_container",
-    "read_crfsuite_model",
-    "read_foreign",
-    "read_mask_file",
-    "read_picture",
-    "small_containers",
-    "wapiti_models",
-    "wapiti_seeds",
-    "with_checksum",
-    "with_crc",
-]
-
 Maker = Callable[[random.Random], bytes]
 
 

@@ -24,8 +24,6 @@ from pathlib import Path
 
 from fuzz.readers import Target
 
-__all__ = ["Outcome", "input_of", "run"]
-
 #: Seconds of computing for an input, and of waiting for one before the process is ended.
 SLOW, HUNG = 1.0, 300.0
 #: Bytes that reading may take beyond what the process has, and by which it may grow for good.

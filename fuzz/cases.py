@@ -36,8 +36,6 @@ from structlearn.structures import (
     Tree,
 )
 
-__all__ = ["CASES", "Case"]
-
 
 @dataclass
 class Case:

@@ -13,8 +13,6 @@ from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.losses import StructuredLoss
 from structlearn.structures.canonical import canonical
 
-__all__ = ["Campaign", "Comparison"]
-
 #: Findings that are kept.
 MOST_FINDINGS = 50
 

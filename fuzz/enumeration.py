@@ -14,8 +14,6 @@ import numpy.typing as npt
 from fuzz.cases import Case
 from structlearn.structures.canonical import canonical
 
-__all__ = ["Batch", "Sums"]
-
 Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 

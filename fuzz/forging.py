@@ -6,8 +6,6 @@ import numpy as np
 
 from structlearn.io.container import Tensor
 
-__all__ = ["forge_arrays", "forge_description"]
-
 OTHERS = [
     None, True, False, 0, 1, -1, 2, 7, 2**31, 2**32, 2**63, -(2**40), 10**30, 0.5, -1.5, 1e308,
     float("inf"), float("nan"), "", "x", "label", "F64", "array0", "array1", [], {}, [0], [[]],

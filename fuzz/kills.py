@@ -28,8 +28,6 @@ from tests.tasks.trainings import TRAININGS
 import structlearn
 from structlearn.fitting import checkpoint
 
-__all__ = ["kill"]
-
 #: Task -> the learners that are killed, in turns: their states differ.
 LEARNERS = {
     name: [k for k in it.learners if k not in ("hmm", "pcfg")] for name, it in TRAININGS.items()

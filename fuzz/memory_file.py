@@ -7,8 +7,6 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["memory_file", "memory_folder"]
-
 
 @cache
 def _folder(pid: int) -> Path:

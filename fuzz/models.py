@@ -23,8 +23,6 @@ from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.masks import read_names
 from structlearn.loading import from_container
 
-__all__ = ["file_targets"]
-
 
 class Forged(NamedTuple):
     """A description and arrays that a file could hold, and where they are from."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-__all__ = ["mutated"]
-
 #: What formats here give a meaning to, and numbers at the limits of their types.
 PIECES = (
     b"", b"\n", b"\n\n", b"\r\n", b"\r", b"\t", b" ", b"\0", b"_", b"#", b"-", b"-1", b"0", b"1",

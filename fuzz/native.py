@@ -14,8 +14,6 @@ from pathlib import Path
 
 from fuzz.readers import seeds_of
 
-__all__ = ["TARGETS"]
-
 #: Target -> what its inputs begin with, and the formats of which there are seeds.
 TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     # which reader; the format; whether lines are kept, and which column; whether chunks are read

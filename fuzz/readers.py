@@ -6,11 +6,15 @@ time or a gigabyte of memory is a finding.
 
 from __future__ import annotations
 
+import io
 import random
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,11 @@ from fuzz.mutation import mutated
 from structlearn import _core
 from structlearn.exceptions import FileError, LineError, MissingFunctionError
 from structlearn.metrics.alignment import aligned_scores
+from structlearn.tasks import WordSegmenter
 from structlearn.tasks.pipeline.scores import treebank_sentences
+from structlearn.tasks.words.cut_text import FORMATS as CUT_FORMATS
+from structlearn.tasks.words.cut_text import parse_cut
+from structlearn.tasks.words.dictionary import read_dictionary
 from structlearn.text import FeatureTemplates
 from structlearn.text.bracket_treebank import read_tree_text
 from structlearn.text.corpus import corpus_of
@@ -29,8 +37,6 @@ from structlearn.text.resources import read_phrases, read_vectors
 from structlearn.text.surface import raw_text
 from structlearn.text.tree_rules import RuleCounts
 from structlearn.text.trees import parse_brackets
-
-__all__ = ["Target", "seeds_of", "text_targets"]
 
 HERE = Path(__file__).parent
 
@@ -198,6 +204,44 @@ def _templates() -> Callable[[bytes], None]:
     return read
 
 
+def _cut(data: bytes) -> None:
+    """Read cut text in every format; what is written of its words is read as it was."""
+    refused = 0
+    for format in (None, *CUT_FORMATS):
+        try:
+            sentences = parse_cut("input", data, format)
+        except FileError:
+            refused += 1
+            continue
+        for one in sentences:
+            assert len(one.text) == len(one.marks)
+            assert one.text
+            if one.whole and not set(one.text) & set(" \t\r\f\v\n\ufeff"):
+                (again,) = parse_cut("input", " ".join(one.words()).encode(), "cut")
+                assert again.words() == one.words()
+    if refused > len(CUT_FORMATS):
+        raise FileError("input", "no format reads it")
+
+
+def _raw() -> Callable[[bytes], None]:
+    """Cut raw text as it comes, in pieces and line by line: the same words."""
+    words = ["東京", "都", "日本", "日本海", "海", "は", "ab", "11", "👩"]
+    lines = [" ".join(random.Random(k).choices(words, k=6)) for k in range(40)]
+    model = WordSegmenter(n_models=1).fit(lines)
+
+    def read(data: bytes) -> None:
+        own = ["海は", "b1"] if len(data) % 2 else None
+        whole = model._cutter(own).cut(data, True)
+        cutter = model._cutter(own)
+        cuts = [data[i : i + 7] for i in range(0, len(data), 7)]
+        assert b"".join([*(cutter.cut(one, False) for one in cuts), cutter.cut(b"", True)]) == whole
+        text = data.decode()
+        rows = model.predict(text.split("\n"), dictionary=own)
+        assert whole.decode() == "\n".join(" ".join(row) for row in rows)
+
+    return read
+
+
 def _file(read: Callable[[str], Any], suffix: str = "") -> Callable[[bytes], None]:
     """Make a reader of files one of bytes."""
 
@@ -210,6 +254,80 @@ def _file(read: Callable[[str], Any], suffix: str = "") -> Callable[[bytes], Non
 def _text(name: str, read: Callable[[bytes], None], *more: type[Exception]) -> Target:
     seeds = seeds_of(name)
     return Target(name, lambda rng: mutated(rng, seeds), read, (FileError, *more))
+
+
+#: Values of cells of tables: none is a string with a label.
+_ODD = (
+    None, True, -1, 2**63 - 1, 1.5, float("nan"), float("inf"), b"\xff", date(2020, 1, 1),
+    datetime(2020, 1, 1), [], ["a"], ["a", None], [[1]], {"a": 1}, [{"start": 0}], "", " ", "\n",
+    "\ud7ff", "😀", "B-X", "_", "x" * 3000,
+)  # fmt: skip
+_HEADINGS = ("tokens", "tags", "word", "label", "sentence_id", "text", "pos", "", "tags ", "é")
+
+
+def _parquet_tables() -> Callable[[random.Random], bytes]:
+    """Make tables in Parquet: of odd values, or good ones with other bytes."""
+    import pyarrow
+    from pyarrow import parquet
+
+    def made(rows: list[dict[str, Any]]) -> bytes:
+        out = io.BytesIO()
+        table = pyarrow.Table.from_pylist(rows)
+        parquet.write_table(table, out, compression="NONE", use_dictionary=False)
+        return out.getvalue()
+
+    seeds = [
+        made([{"tokens": ["Ann", "in", "Rome"], "tags": ["B-PER", "O", "B-LOC"]}] * 3),
+        made([{"sentence_id": i // 2, "word": "w", "tag": "N", "n": 1.5} for i in range(6)]),
+        made([{"text": "Ann in Rome", "tags": "N P N"}]),
+    ]
+
+    def make(rng: random.Random) -> bytes:
+        if rng.random() < 0.3:
+            return mutated(rng, seeds)
+        names = rng.sample(_HEADINGS, rng.randint(1, 4))
+        columns = {}
+        n = rng.randint(0, 5)
+        for name in names:
+            kind = rng.choice(_ODD)
+            good = ["a", "b"][: rng.randint(1, 2)] if rng.random() < 0.5 else "a"
+            columns[name] = [rng.choice((kind, kind, good, None)) for _ in range(n)]
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        try:
+            return made(rows)
+        except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
+            return made([{"tokens": ["a"], "tags": [str(rng.random())]}])
+
+    return make
+
+
+def _doc_bins() -> Callable[[random.Random], bytes]:
+    """Make files of spaCy's with other bytes in what is compressed."""
+    seeds = [
+        zlib.decompress(FORMATS["docbin"]().render(FORMATS["prodigy"]().documents(seed)))
+        for seed in (
+            b'{"text": "Ann in Rome.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}\n',
+            '{"text": "Zo\u00e9 \U0001f600\\n\u05e9", "spans": []}\n{"text": ""}\n'.encode(),
+        )
+    ]
+
+    def make(rng: random.Random) -> bytes:
+        data = mutated(rng, seeds)
+        return data if rng.random() < 0.05 else zlib.compress(data, 1)
+
+    return make
+
+
+def _other_packages() -> list[Target]:
+    """Return the readers that need other packages, of those that are there."""
+    targets = []
+    if find_spec("pyarrow"):
+        targets.append(
+            Target("parquet", _parquet_tables(), _format("parquet"), (FileError, LineError))
+        )
+    if find_spec("spacy"):
+        targets.append(Target("docbin", _doc_bins(), _spans("docbin"), (FileError, LineError)))
+    return targets
 
 
 def text_targets() -> dict[str, Target]:
@@ -225,5 +343,9 @@ def text_targets() -> dict[str, Target]:
         _text("segment_templates", _templates(), ValueError, MissingFunctionError),
         _text("phrases", _file(read_phrases)),
         _text("vectors", _file(read_vectors)),
+        *_other_packages(),
+        _text("cut", _cut),
+        _text("raw", _raw(), LineError),
+        _text("dictionary", _file(read_dictionary)),
     )
     return {target.name: target for target in targets}

@@ -19,8 +19,6 @@ from fuzz.cases import CASES
 from fuzz.comparison import MOST_FINDINGS, Campaign, Comparison
 from fuzz.enumeration import Batch
 
-__all__ = ["KERNELS", "fuzz", "fuzz_kernels"]
-
 TEMPERATURES = (0.3, 1.0, 5.0)
 #: One example of a batch in this number is given to the integer program, and to the hyperedges.
 PROGRAMS, EDGES = 100, 5

@@ -27,8 +27,6 @@ from structlearn.torch.batches import Batch as Padded
 from structlearn.torch.kinds import kind_type
 from structlearn.torch.operators import compute, entropies, gradients
 
-__all__ = ["TensorComparison", "compare_by_core", "compare_by_kernels", "has_tensors"]
-
 #: One example in this number goes through the core as a tensor; this share of the batches
 #: goes through the kernels in the interpreter, which is slow: a few of their examples.
 TENSORS, INTERPRETED = 5, 0.02

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Written", "draw_names", "draw_written"]
-
 #: Names of labels by their number: plain ones, of chunks, some with signs, one written twice.
 _NAMES = {
     1: [["A"], ["O"]],

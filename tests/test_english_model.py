@@ -1,5 +1,6 @@
 """The English model that comes with the source."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.tasks.pipeline.conformance import check_conllu
 
 PACKAGE = Path(__file__).parents[1] / "models" / "english" / "src"
 MODEL = PACKAGE / "structlearn_english" / "english.model"
+CASES = Path(__file__).parent / "tasks" / "pipeline" / "english_cases.txt"
 
 pytestmark = pytest.mark.skipif(not MODEL.exists(), reason="the model is not here: make model")
 
@@ -32,6 +34,24 @@ def test_it_is_found_by_its_name_and_annotates(monkeypatch):
     assert first[4].relation == "root"
     forms = {surface.text for surface in doc.surfaces}
     assert {"us@example.com", "http://example.com/a?b=c"} <= forms
+
+
+def made_cases():
+    """Yield made texts and their tokens by sentence.
+
+    In the file blanks and ``|`` separate tokens, and ``||`` sentences; ``|`` is not in the text.
+    """
+    for line in CASES.read_text("utf-8").splitlines():
+        wanted = [re.findall(r"[^\s|]+", sentence) for sentence in line.split(" || ")]
+        yield line.replace(" || ", " ").replace("|", ""), wanted
+
+
+def test_made_texts_with_abbreviations_tags_addresses_and_markup():
+    nlp = structlearn.load(MODEL).without("tags", "lemmas", "parser", "splitter")
+    texts, wanted = zip(*made_cases(), strict=True)
+    found = [[[s.text for s in sent] for sent in nlp(text).sentences] for text in texts]
+    right = sum(a == b for a, b in zip(found, wanted, strict=True))
+    assert (right, len(texts)) >= (60, 69)
 
 
 def test_saving_it_again_changes_nothing(tmp_path):

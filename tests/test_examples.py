@@ -71,6 +71,7 @@ PRINTS = {
     "viterbi_table": (r"α of adj at tasty: 12\.7 from verb", r"\['noun', 'verb', 'adj', 'noun'\]"),
     "warm_starts": (r"warm_start=True: 1\d\d passes", r"warm_start=False: [2-9]\d\d passes"),
     "weights_inspected": (r"\[1 4 7 0 3 6 9 2 5 8\] as made: \[1 4 7 0 3 6 9 2 5 8\]",),
+    "words_without_blanks": (r"→ six stories feel", r"F1 of words 0\.9\d\d", r"si xsto ries"),
     "word_segments": (r"0\.9\d\d of the words", r"NP    the month"),
 }
 

@@ -37,7 +37,16 @@ LAYERS = [
 BESIDE = ["metrics", "plotting", "drawing"]
 
 #: What stands below all layers.
-FOUNDATION = {"_core", "checks", "exceptions", "lazy", "meter", "printing", "threads"}
+FOUNDATION = {
+    "_core",
+    "array_types",
+    "checks",
+    "exceptions",
+    "lazy",
+    "meter",
+    "printing",
+    "threads",
+}
 
 #: How files are written and read, whatever is in them: models, estimators and tasks know it, and it
 #: knows no model.
@@ -195,6 +204,7 @@ def test_nothing_below_the_command_line_knows_it():
             "demo",
             "distributed",
             "__main__",
+            "labelling",
             "loading",
             "serve",
             "spacy",
@@ -203,7 +213,7 @@ def test_nothing_below_the_command_line_knows_it():
             "",
         )
         if layer(name) not in outer:
-            above = {"cli", "demo", "loading", "serve", "tasks", "workbench"}
+            above = {"cli", "demo", "labelling", "loading", "serve", "tasks", "workbench"}
             found = set(imports(name, path)) - ALSO.get(name, set())
             assert not above & set(map(layer, found)), name
 

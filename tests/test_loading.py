@@ -22,6 +22,7 @@ from structlearn.tasks import (
     Pipeline,
     SegmentTagger,
     Tagger,
+    WordSegmenter,
 )
 from structlearn.text import FeatureTemplates
 from tests.estimators.estimator_data import sequences
@@ -78,7 +79,13 @@ def _chain():
     return CRF(max_iter=3, tol=1.0).fit(X, [s.tags for s in BANK]).to_chain(), X[:1]
 
 
+def _words():
+    made = WordSegmenter(n_models=1, **QUICK).fit([" ".join(s.words) for s in BANK])
+    return made, ["Fishsleep."]
+
+
 MAKERS = {
+    "words": _words,
     "tagger": _tagger,
     "segments": _segments,
     "parser": _parser,

@@ -54,5 +54,5 @@ def test_prose_is_short():
 def test_speed_table_has_its_figures():
     section = (ROOT / "docs" / "comparison.md").read_text().split("## Speed")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("|")][2:]
-    assert len(rows) == 6
+    assert len(rows) == 8
     assert all(re.search(r"\d+(\.\d+)? ?(×|µs)", row) for row in rows)

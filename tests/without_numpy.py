@@ -14,8 +14,6 @@ from pathlib import Path
 
 from structlearn.missing import BROUGHT, MissingPackages
 
-__all__ = ["FUNCTIONS", "chain_uses", "uses"]
-
 ABSENT = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "highspy", "rich"}
 OURS = {f"structlearn.{name}" for name in BROUGHT}
 

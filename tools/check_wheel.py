@@ -128,6 +128,12 @@ def megabytes(files: Iterable[Path]) -> float:
     return sum(file.stat().st_blocks * 512 for file in files) / 1e6
 
 
+def installed_megabytes(home: Path) -> float:
+    """Return what structlearn-core takes on the disk, with what pip wrote beside it."""
+    (about,) = home.parent.glob("structlearn_core-*.dist-info")
+    return megabytes([home, *home.rglob("*"), about, *about.rglob("*")])
+
+
 class Checks:
     """Checks of the structlearn that this Python imports; each is told as it is made."""
 
@@ -161,8 +167,7 @@ class Checks:
         self.check(f"nothing else is installed: {sorted(present)}", present == {"structlearn-core"})
         needed = [n for n in metadata.requires("structlearn-core") or [] if "extra ==" not in n]
         self.check(f"it requires nothing {needed}", not needed)
-        about = home.with_name(f"structlearn_core-{metadata.version('structlearn-core')}.dist-info")
-        size = megabytes([home, *home.rglob("*"), about, *about.rglob("*")])
+        size = installed_megabytes(home)
         module = megabytes(home.glob("_core.*.so"))
         self.check(
             f"{size:.2f} MB installed, {module:.2f} of it the module (limit {INSTALLED:.0f})",

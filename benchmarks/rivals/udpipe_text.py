@@ -23,15 +23,21 @@ _PARSER = (
 )
 
 
-def model_file(treebank: Path) -> Path:
-    """Return a model of a treebank: $UDPIPE_MODEL, else one that is trained, in some minutes."""
-    path = Path(os.environ.get("UDPIPE_MODEL", "build/udpipe/ewt.udpipe"))
+def model_file(treebank: Path, most: int | None = None) -> Path:
+    """Return a model of a treebank: $UDPIPE_MODEL, else one that is trained and kept in build.
+
+    A whole treebank takes some minutes. A model of its first sentences alone, ``most`` of them,
+    has fewer words and as many weights in its networks.
+    """
+    name = f"ewt-{most}.udpipe" if most else "ewt.udpipe"
+    path = Path(os.environ.get("UDPIPE_MODEL", f"build/udpipe/{name}"))
     if not path.exists():
         error = udpipe.ProcessingError()
+        train = _sentences(treebank / "train.conllu.gz", most)
+        dev = _sentences(treebank / "dev.conllu.gz", most and most // 4)
         data = udpipe.Trainer.train(
-            "morphodita_parsito", _sentences(treebank / "train.conllu.gz"),
-            _sentences(treebank / "dev.conllu.gz"), _TOKENISER, _TAGGER, _PARSER, error,
-        )  # fmt: skip
+            "morphodita_parsito", train, dev, _TOKENISER, _TAGGER, _PARSER, error
+        )
         if error.occurred():
             raise RuntimeError(f"UDPipe: {error.message}")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,14 +45,14 @@ def model_file(treebank: Path) -> Path:
     return path
 
 
-def _sentences(path: Path) -> udpipe.Sentences:
+def _sentences(path: Path, most: int | None) -> udpipe.Sentences:
     reader = udpipe.InputFormat.newConlluInputFormat()
     with gzip.open(path, "rt", encoding="utf-8") as file:
         reader.setText(file.read())
     found, error = udpipe.Sentences(), udpipe.ProcessingError()
     while True:
         sentence = udpipe.Sentence()
-        if not reader.nextSentence(sentence, error):
+        if len(found) == most or not reader.nextSentence(sentence, error):
             return found
         found.push_back(sentence)
 

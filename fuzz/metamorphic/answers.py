@@ -10,8 +10,6 @@ import numpy as np
 
 from structlearn.exceptions import CapabilityError
 
-__all__ = ["Different", "Refusal", "ask", "demand_same", "difference", "plain"]
-
 
 class Different(AssertionError):
     """Two ways to ask one question gave different answers."""

@@ -7,8 +7,6 @@ import pkgutil
 
 import fuzz.metamorphic
 
-__all__ = ["MISSING"]
-
 #: Module -> the optional package that it needs and that is not installed.
 MISSING: dict[str, str] = {}
 

@@ -29,18 +29,6 @@ from structlearn.structures import (
 )
 from structlearn.tasks import ConstituencyParser, DependencyParser, Pipeline, SegmentTagger, Tagger
 
-__all__ = [
-    "Listing",
-    "at_temperature",
-    "listing",
-    "marginals",
-    "outside_segments",
-    "parts",
-    "sites",
-    "temperature",
-    "tiny",
-]
-
 Rng = np.random.Generator
 #: Temperatures that models are asked at; None: as they were fitted.
 TEMPERATURES = (None, 0.4, 1.0, 3.0)

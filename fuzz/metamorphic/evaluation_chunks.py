@@ -16,8 +16,6 @@ from structlearn import metrics
 from structlearn.metrics.boundaries import chunks
 from structlearn.metrics.chunking import chunk_counts
 
-__all__ = ["ROUNDING", "corrupted", "f1_of"]
-
 Rng = np.random.Generator
 #: Of one division more or less.
 ROUNDING = 1e-12

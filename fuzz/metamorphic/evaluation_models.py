@@ -20,8 +20,6 @@ from structlearn.exceptions import CapabilityError
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
 from structlearn.text.trees import parse_brackets
 
-__all__ = ["POOL", "TASKS", "examples_of"]
-
 Rng = np.random.Generator
 ROUNDING = 1e-9
 TASKS = {**TEXT_TASKS, **FEW_LABELS}

@@ -13,8 +13,6 @@ from tests.estimators.segment_data import draw_segments
 
 from structlearn.structures import Arborescence, Chain
 
-__all__ = ["EXAMPLES", "Examples", "labels_of", "weights_of"]
-
 Rng = np.random.Generator
 
 

@@ -23,8 +23,6 @@ from fuzz.metamorphic.subjects import (
 from structlearn.tasks import ConstituencyParser, SegmentTagger
 from structlearn.text.trees import Tree
 
-__all__ = ["FEW_LABELS", "random_tree"]
-
 
 def _few(name: str, n: int) -> str:
     """Return one of n names, the same for the same name."""

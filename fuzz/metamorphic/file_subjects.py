@@ -13,8 +13,6 @@ from fuzz.metamorphic.subjects import TEXT_TASKS, Drawn, Subject
 from structlearn.tasks import Tagger
 from structlearn.text import Corpus, FeatureTemplates
 
-__all__ = ["FILES", "TAGGERS", "FileSubject"]
-
 Rng = np.random.Generator
 #: Formats of sentences without trees.
 FORMATS = ("columns", "conllu", "csv", "jsonl", "text")

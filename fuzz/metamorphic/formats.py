@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Spelling", "conllu_rows", "draw_spelling", "read_added", "read_brackets", "spell"]
-
 Rng = np.random.Generator
 Sentences = Sequence[Sequence[Sequence[str]]]
 
@@ -80,6 +78,8 @@ def spell(sentences: Sentences, spelling: Spelling) -> bytes:
 
     Cells are the word, its tag and its label; where there are two, the second is the label.
     """
+    if spelling.format == "parquet":
+        return _parquet(sentences)
     lines = _WRITERS[spelling.format](sentences, spelling)
     text = spelling.line_end.join(lines)
     if spelling.final:
@@ -142,6 +142,16 @@ def _json(sentences: Sentences, spelling: Spelling) -> list[str]:
     if spelling.array:
         return ["[", *(f"{row}," for row in rows[:-1]), rows[-1], "]"]
     return rows
+
+
+def _parquet(sentences: Sentences) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    names, out = _names(_JSON_NAMES, sentences), io.BytesIO()
+    rows = [dict(zip(names, map(list, zip(*s, strict=True)), strict=True)) for s in sentences]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), out)
+    return out.getvalue()
 
 
 def _text(sentences: Sentences, spelling: Spelling) -> list[str]:

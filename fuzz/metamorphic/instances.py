@@ -14,8 +14,6 @@ from fuzz.metamorphic.answers import Refusal
 from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.structures import Structure
 
-__all__ = ["STRUCTURES", "Instance", "attempt", "draw_scores", "magnitude"]
-
 Rng = np.random.Generator
 
 #: How often an instance is too large for enumeration, and by how much.

@@ -10,9 +10,6 @@ from fuzz.metamorphic.instances import Instance
 from fuzz.metamorphic.twins import Twin
 from structlearn.structures import Constituency, Grammar
 
-__all__ = ["backwards", "label_axes", "labels", "mirrored_spans", "relabelled", "symbols",
-           "take_labels"]  # fmt: skip
-
 Rng = np.random.Generator
 
 

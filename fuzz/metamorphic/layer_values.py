@@ -31,8 +31,6 @@ from structlearn.torch import (
     structured_loss,
 )
 
-__all__ = ["layer_of", "size_of"]
-
 Rng = np.random.Generator
 Subject = Callable[[Rng], Batch]
 Tensor = torch.Tensor

@@ -12,8 +12,6 @@ import structlearn
 from fuzz.memory_file import memory_folder
 from fuzz.metamorphic.answers import Different
 
-__all__ = ["PRECISIONS", "demand_same_file", "loaded", "precisions", "stored", "tables"]
-
 PRECISIONS = ("float32", "float16", "int8")
 _numbers = itertools.count()
 

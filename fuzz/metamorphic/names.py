@@ -13,8 +13,6 @@ from fuzz.metamorphic.queries import QUERIES
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import ESTIMATORS, TASKS, Subject, odd_string
 
-__all__ = ["odd_names", "renamed_outputs", "strings_of"]
-
 Rng = np.random.Generator
 
 

@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["OtherProcess", "other_process"]
-
 #: What the other process has in its environment.
 _SEED = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # not that of this process
 _ENVIRONMENT = {"PYTHONHASHSEED": _SEED, "OMP_NUM_THREADS": "3", "TZ": "Asia/Tokyo"}

@@ -13,8 +13,6 @@ from fuzz.metamorphic.answers import Different
 from structlearn.structures import Arborescence, Chain, Constituency, SemiMarkov, Structure
 from structlearn.torch import argmax, entropy, infer, kbest, structured_loss
 
-__all__ = ["BATCHES", "IGNORE", "LONG", "QUERIES", "Batch", "ask", "demand_tensors"]
-
 Rng = np.random.Generator
 Tensor = torch.Tensor
 

@@ -20,8 +20,6 @@ from structlearn import (
     StructuredSVM,
 )
 
-__all__ = ["COUNTING", "PLAIN", "draw_learner"]
-
 Rng = np.random.Generator
 Subject = Callable[[Rng], Examples]
 Options = dict[str, Any]

@@ -10,8 +10,6 @@ from fuzz.metamorphic.instances import Instance
 from fuzz.metamorphic.twins import Twin
 from structlearn.structures import Arborescence, Graph, Lattice, SpanningTree, Tree
 
-__all__ = ["edges_of_lattice", "ends_turned", "nodes", "pairs", "pixels", "words"]
-
 Rng = np.random.Generator
 
 

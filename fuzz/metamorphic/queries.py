@@ -9,8 +9,6 @@ import numpy as np
 
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger
 
-__all__ = ["QUERIES", "draw_query"]
-
 #: Outputs in k-best lists, and draws of an input.
 K, DRAWS, SEED = 3, 3, 5
 

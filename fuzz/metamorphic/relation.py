@@ -16,8 +16,6 @@ import numpy as np
 
 from fuzz.metamorphic.answers import Different
 
-__all__ = ["BITS", "RELATIONS", "Campaign", "Relation", "relation", "run"]
-
 Rng = np.random.Generator
 #: The claim that answers have the same bits.
 BITS = "bit for bit"

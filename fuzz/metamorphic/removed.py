@@ -14,8 +14,6 @@ from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.twins import Twin, demand_twin
 from structlearn.structures import Constituency, Graph, Lattice, SemiMarkov, SpanningTree
 
-__all__ = ["Changed", "demand_change"]
-
 Rng = np.random.Generator
 Change = Callable[[Instance, Rng], "Twin | None"]
 

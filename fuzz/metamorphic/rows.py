@@ -13,8 +13,6 @@ from fuzz.metamorphic.examples import EXAMPLES, Examples, labels_of, weights_of
 from fuzz.metamorphic.relation import relation
 from structlearn import CRF, StructuredModel, StructuredSVM
 
-__all__ = ["demand_absence", "demand_optimum", "draw_objective"]
-
 Rng = np.random.Generator
 Subject = Callable[[Rng], Examples]
 Options = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ _PIECES = (
     "Ann", "Bob", "in", "Rome", " ", " ", "\n", "\r\n", ",", "don't", "2cups", "😀", "e\u0301",
     "שלום", "👩\u200d👧", "\u2028",
 )  # fmt: skip
-_FORMATS = tuple(name for name in span_formats() if name != "docbin")
+_FORMATS = tuple(name for name in span_formats() if name != "docbin" or find_spec("spacy"))
 
 
 def _documents(rng: Rng) -> list[Document]:

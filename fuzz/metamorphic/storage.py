@@ -21,8 +21,6 @@ from fuzz.metamorphic.queries import QUERIES
 from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TASKS, Subject
 
-__all__ = ["fit_relation"]
-
 Rng = np.random.Generator
 ALL = {**TASKS, **ESTIMATORS}
 ROUNDED = {name: s for name, s in TASKS.items() if name.startswith(("tagger", "parser"))}

@@ -22,9 +22,6 @@ from structlearn.tasks import (
 )
 from structlearn.text import FeatureTemplates
 
-__all__ = ["ESTIMATORS", "PIPELINES", "TASKS", "TEXT_TASKS", "Drawn", "Subject", "odd_string",
-           "sentences_of"]  # fmt: skip
-
 Rng = np.random.Generator
 
 #: How many models of each subject are fitted for relations that only query them.

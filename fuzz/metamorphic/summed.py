@@ -12,11 +12,6 @@ from fuzz.metamorphic.subjects import ESTIMATORS, TEXT_TASKS, Subject
 from structlearn.structures import Constituency
 from structlearn.tasks import DependencyParser, Pipeline
 
-__all__ = [
-    "ALL", "COUNTS", "LISTED", "NOT_EXACT", "NO_SUMS", "PAIRS", "ROUNDING", "SUMMED", "WORDLESS",
-    "asked_of", "probabilities_of", "tells_length", "with_query",
-]  # fmt: skip
-
 Rng = np.random.Generator
 
 #: Sums of double numbers in another order differ by this much; probabilities are at most 1.

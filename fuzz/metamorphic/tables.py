@@ -12,8 +12,6 @@ from fuzz.metamorphic.relation import relation
 from fuzz.metamorphic.removed import Changed, demand_change
 from fuzz.metamorphic.twins import Twin
 
-__all__ = ["pair_tables"]
-
 Rng = np.random.Generator
 
 

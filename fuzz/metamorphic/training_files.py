@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,10 @@ def _with_odd_words(rng: Rng, sentences: list[Any]) -> list[Any]:
 def _formats(it: FileSubject) -> tuple[str, ...]:
     if it.native == "conllu" or it.subject.name.startswith("parser"):
         return ("conllu",)
-    return (
-        ("brackets",) if it.subject.name.startswith("constituency") else ("columns", "csv", "jsonl")
-    )
+    if it.subject.name.startswith("constituency"):
+        return ("brackets",)
+    tables = ("csv", "jsonl", "parquet") if find_spec("pyarrow") else ("csv", "jsonl")
+    return ("columns", *tables)
 
 
 def _rows(it: FileSubject, sentences: Any) -> list[Any]:

@@ -13,8 +13,6 @@ from fuzz.metamorphic.instances import Instance, attempt
 from structlearn.structures import Matching, Program, Structure
 from structlearn.structures.canonical import canonical
 
-__all__ = ["SUMS", "TEMPERATURES", "Twin", "demand_close", "demand_twin", "queries_of"]
-
 Rng = np.random.Generator
 Parts = dict[str, Any]
 

@@ -12,8 +12,6 @@ from fuzz.metamorphic.distributions import POOL, at_temperature
 from fuzz.metamorphic.few_labels import FEW_LABELS
 from fuzz.metamorphic.subjects import TEXT_TASKS, Subject
 
-__all__ = ["Variant", "both", "named"]
-
 Rng = np.random.Generator
 
 

@@ -63,6 +63,7 @@ void bind_tagger_model(nb::module_& m);
 void bind_sentence_calls(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_segments(nb::module_& m);
+void bind_words(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_parser(nb::module_& m);
 void bind_parser_training(nb::module_& m);

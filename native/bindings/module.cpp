@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_sentence_calls(m);
   structlearn::python::bind_candidates(m);
   structlearn::python::bind_segments(m);
+  structlearn::python::bind_words(m);
   structlearn::python::bind_trees(m);
   structlearn::python::bind_parser(m);
   structlearn::python::bind_parser_training(m);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
+
 namespace structlearn {
 
 template <class Real>
@@ -42,7 +44,7 @@ void AdaptiveSteps<Real>::catch_up(std::size_t q) {
   if (k == 0.0) return;
   current_[q] = state_.steps;
   const double x = decay_ / (settings_.delta + std::sqrt(state_.squares[q]) + decay_);
-  const double lost = std::expm1(k * std::log1p(-x));
+  const double lost = elementary::expm1(k * elementary::log1p(-x));
   if (average_) state_.behind[q] -= static_cast<Real>(w * (1.0 - x) * lost / x);
   w += static_cast<Real>(w * lost);
 }

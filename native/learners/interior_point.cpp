@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "learners/newton_system.hpp"
+#include "numeric/elementary.hpp"
 
 namespace structlearn {
 
@@ -142,7 +143,9 @@ void Run::begin(double level) {
   for (std::size_t i = 0; i < blocks_; ++i) {
     const auto count = static_cast<double>(begin_of(i + 1) - begin_of(i));
     const double middle = p_.C[i] / (count + 1.0);
-    const double b = multiple < middle ? multiple * std::pow(middle / multiple, level) : middle;
+    const double b = multiple < middle
+                         ? multiple * elementary::exp(level * elementary::log(middle / multiple))
+                         : middle;
     for (std::size_t r = begin_of(i); r < begin_of(i + 1); ++r) b_.row[r] = b;
     b_.gold[i] = p_.C[i] - count * b;
     mean += count * b;
@@ -333,7 +336,8 @@ bool Run::step() {
   Direction d;
   direction(change, d);
   const double length = std::min(1.0, longest(d));
-  double target = mu_ * std::pow(mean_product(&d, length) / mu_, 3.0);
+  const double less = mean_product(&d, length) / mu_;
+  double target = mu_ * less * less * less;
   // The products must not run ahead of the equations.
   const double left =
       std::max(first_residual_[0] > 0.0 ? largest(dual_) / first_residual_[0] : 0.0,

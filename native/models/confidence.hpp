@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "numeric/elementary.hpp"
+
 namespace structlearn {
 
 // confidence = sigma(a log p - b log(1 - p) + c), at most `highest` and at least 1 - highest;
@@ -25,7 +27,8 @@ struct Confidence {
   double operator()(double p) const {
     if (curved) {
       const double q = std::clamp(p, kEdge, 1.0 - kEdge);
-      const double z = a * std::log(q) - b * std::log1p(-q) + c, e = std::exp(-std::abs(z));
+      const double z = a * elementary::log(q) - b * elementary::log1p(-q) + c,
+                   e = elementary::exp(-std::abs(z));
       p = z >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
     }
     return std::max(1.0 - highest, std::min(p, highest));

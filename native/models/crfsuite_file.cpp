@@ -42,9 +42,9 @@ std::string quoted(std::string_view text, bool ascii) {
 }
 
 // The bytes of a file; nothing is read that is not there.
-class File {
+class FileReader {
  public:
-  explicit File(std::string_view data) : data_(data) {}
+  explicit FileReader(std::string_view data) : data_(data) {}
   std::uint64_t size() const { return data_.size(); }
 
   // Refuses a piece that does not end with the file, or before `end` in it.
@@ -89,7 +89,7 @@ struct Header {
   std::uint64_t features, label_names, attribute_names, label_lists, attribute_lists;
 };
 
-Header read_header(const File& file) {
+Header read_header(const FileReader& file) {
   file.magic(8, "FOMC", "the type of the model");
   if (const std::uint64_t version = file.word(12); version != kVersion) {
     refuse(12, "the version is " + std::to_string(version) + "; only " + std::to_string(kVersion) +
@@ -107,8 +107,8 @@ Header read_header(const File& file) {
 
 // Calls each(number, string) for the strings of a table in the order of their numbers.
 template <class Each>
-void read_names(const File& file, std::uint64_t at, std::uint64_t count, const std::string& what,
-                Each&& each) {
+void read_names(const FileReader& file, std::uint64_t at, std::uint64_t count,
+                const std::string& what, Each&& each) {
   const std::string table = "the table of " + what + "s";
   file.magic(at, "CQDB", table);
   file.need(at, kRecords, table);
@@ -154,7 +154,7 @@ void read_names(const File& file, std::uint64_t at, std::uint64_t count, const s
   }
 }
 
-text::StringTable read_table(const File& file, std::uint64_t at, std::uint64_t count,
+text::StringTable read_table(const FileReader& file, std::uint64_t at, std::uint64_t count,
                              const std::string& what) {
   text::StringTable names;
   read_names(file, at, count, what, [&](std::uint64_t i, std::string_view name) {
@@ -171,7 +171,7 @@ class Features {
  public:
   enum Kind : std::uint64_t { kState, kTransition };
 
-  Features(const File& file, const Header& header) : file_(file), at_(header.features) {
+  Features(const FileReader& file, const Header& header) : file_(file), at_(header.features) {
     file.magic(at_, "FEAT", "the list of features");
     file.need(at_ + 4, 8, "the list of features");
     const std::uint64_t size = file.word(at_ + 4);
@@ -201,18 +201,18 @@ class Features {
 
  private:
   std::uint64_t place(std::uint64_t i) const { return at_ + kChunk + i * kFeature; }
-  const File& file_;
+  const FileReader& file_;
   std::uint64_t at_, n_ = 0;
 };
 
 // The features of each attribute or label: feature[row_ptr[i]..row_ptr[i + 1]].
 struct Lists {
   std::uint64_t at;
-  std::vector<std::uint32_t> row_ptr{0}, feature;
+  std::vector<std::uint32_t> row_ptr{0}, feature{};
 };
 
-Lists read_lists(const File& file, std::uint64_t at, std::string_view magic, std::uint64_t count,
-                 const std::string& what) {
+Lists read_lists(const FileReader& file, std::uint64_t at, std::string_view magic,
+                 std::uint64_t count, const std::string& what) {
   const std::string name = "the lists of features by " + what;
   file.magic(at, magic, name);
   file.need(at + 4, 8, name);
@@ -238,7 +238,7 @@ Lists read_lists(const File& file, std::uint64_t at, std::string_view magic, std
     taken += 4 + 4 * length;
   }
   if (taken > end - begin) refuse(at, name + " overlap");  // or a small file could make long lists
-  Lists lists{at};
+  Lists lists{.at = at};
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t length = file.word(place(i));
     for (std::uint64_t j = 1; j <= length; ++j) {
@@ -292,7 +292,7 @@ void sort_lists(Lists& lists, const Features& features) {
 }  // namespace
 
 void check_crfsuite_header(std::string_view head, std::size_t size) {
-  const File file(head);
+  const FileReader file(head);
   if (head.empty()) refuse(0, "the file is empty");
   file.magic(0, "lCRF", "the file");
   file.need(0, kCrfsuiteHeader, "the header");
@@ -304,7 +304,7 @@ void check_crfsuite_header(std::string_view head, std::size_t size) {
 
 CrfsuiteModel read_crfsuite(std::string_view data) {
   check_crfsuite_header(data, data.size());
-  const File file(data);
+  const FileReader file(data);
   const Header header = read_header(file);
   CrfsuiteModel model;
   read_names(file, header.label_names, header.labels, "label",

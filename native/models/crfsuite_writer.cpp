@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHeader = 48, kTables = 256;
 
-class File {
+class FileWriter {
  public:
   std::size_t size() const { return data_.size(); }
   // As many numbers of 32 bits; where they are is returned.
@@ -46,7 +46,7 @@ class File {
 
 // A table of names: header, references to hash tables, records, hash tables, the offset of each
 // record; offsets count from the beginning of the table.
-void add_names(File& file, const std::vector<std::string_view>& names) {
+void add_names(FileWriter& file, const std::vector<std::string_view>& names) {
   struct Entry {
     std::uint32_t hash;
     std::size_t offset;
@@ -82,17 +82,17 @@ void add_names(File& file, const std::vector<std::string_view>& names) {
   }
   const std::size_t backward = names.empty() ? 0 : file.size() - begin;
   for (const std::size_t offset : offsets) file.word(offset);
-  constexpr std::uint32_t kByteOrder = 0x62445371;
+  constexpr std::uint32_t kLowBytesFirst = 0x62445371;
   file.put(begin, "CQDB");
   file.put(begin + 4, file.size() - begin);
-  file.put(begin + 12, kByteOrder);
+  file.put(begin + 12, kLowBytesFirst);
   file.put(begin + 16, names.size());
   file.put(begin + 20, backward);
 }
 
 // The numbers of the features of each label, or attribute: those of row r are [end[r - 1], end[r])
 // of `first`, `first` + 1, ... `extra`: rows without a list.
-void add_lists(File& file, std::string_view magic, std::size_t first,
+void add_lists(FileWriter& file, std::string_view magic, std::size_t first,
                const std::vector<std::size_t>& end, std::size_t extra) {
   file.align();
   const std::size_t n = end.size() + extra, begin = file.skip(3 + n);
@@ -149,7 +149,7 @@ std::uint32_t jenkins_hash(std::string_view key) {
   };
   for (; key.size() > 12; key.remove_prefix(12)) {
     add(key.substr(0, 12));
-    for (const auto [first, second] : {std::pair{4, 6}, {8, 16}, {19, 4}}) {
+    for (const auto& [first, second] : {std::pair{4, 6}, {8, 16}, {19, 4}}) {
       a = (a - c) ^ std::rotl(c, first);
       c += b;
       b = (b - a) ^ std::rotl(a, second);
@@ -174,7 +174,7 @@ std::uint32_t jenkins_hash(std::string_view key) {
 
 std::string crfsuite_file(const CrfsuiteContent& content) {
   check(content);
-  File file;
+  FileWriter file;
   file.skip(kHeader / 4);
   const std::size_t features = file.skip(3);
   std::vector<std::string_view> attributes;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "numeric/elementary.hpp"
 #include "numeric/sum_numbers.hpp"
 #include "numeric/wide.hpp"
 
@@ -32,7 +33,8 @@ class Open {
     const double r = ratio.value();
     if (r > 1.0) return b + *this;
     Open sum{x_ + b.x_, open_};
-    if (r > 0.0) sum.open_ += std::log1p(r) + r / (1.0 + r) * (b.open_ - open_ - ratio.log());
+    if (r > 0.0)
+      sum.open_ += elementary::log1p(r) + r / (1.0 + r) * (b.open_ - open_ - ratio.log());
     return sum;
   }
   Open& operator+=(const Open& b) { return *this = *this + b; }

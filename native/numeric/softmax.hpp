@@ -5,11 +5,15 @@
 #include <cmath>
 #include <cstddef>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/random.hpp"
 #include "structures/structure.hpp"
 
 namespace structlearn {
+
+// A sum of weights below this may have lost some of them.
+inline constexpr double kTooSmall = 1e-250;
 
 inline double max_value(const double* x, std::size_t n) {
   double best = kMinusInfinity;
@@ -32,7 +36,7 @@ inline double softmax(const double* x, std::size_t n, double eps, double* p) {
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i) sum += p[i];
   for (std::size_t i = 0; i < n; ++i) p[i] /= sum;
-  return top + eps * std::log(sum);
+  return top + eps * elementary::log(sum);
 }
 
 // eps log sum exp(x(i) / eps) over i < n, eps > 0.
@@ -42,8 +46,8 @@ double log_sum(std::size_t n, double eps, Term&& x) {
   for (std::size_t i = 0; i < n; ++i) top = std::max(top, x(i));
   if (top == kMinusInfinity) return top;
   double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i) sum += std::exp((x(i) - top) / eps);
-  return top + eps * std::log(sum);
+  for (std::size_t i = 0; i < n; ++i) sum += elementary::exp((x(i) - top) / eps);
+  return top + eps * elementary::log(sum);
 }
 
 // Calls f(i, share) for i < n, where share is that of exp(x(i) / eps) in their sum. However large
@@ -53,8 +57,8 @@ void for_shares(std::size_t n, double eps, Term&& x, F&& f) {
   double top = kMinusInfinity, sum = 0.0;
   for (std::size_t i = 0; i < n; ++i) top = std::max(top, x(i));
   if (top == kMinusInfinity) return;
-  for (std::size_t i = 0; i < n; ++i) sum += std::exp((x(i) - top) / eps);
-  for (std::size_t i = 0; i < n; ++i) f(i, std::exp((x(i) - top) / eps) / sum);
+  for (std::size_t i = 0; i < n; ++i) sum += elementary::exp((x(i) - top) / eps);
+  for (std::size_t i = 0; i < n; ++i) f(i, elementary::exp((x(i) - top) / eps) / sum);
 }
 
 // The scores p become softmax(p / eps), whose entropy is added up from terms that are not negative;
@@ -70,13 +74,13 @@ inline double softmax_with_entropy(double* p, std::size_t n, double eps, double*
   double total = 0.0, rest = 0.0, mean = 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     const double lag = (top - p[k]) / eps;
-    total += p[k] = std::exp(-lag);
+    total += p[k] = elementary::exp(-lag);
     if (p[k] > 0.0) mean += p[k] * lag;
     if (k != best) rest += p[k];
   }
   for (std::size_t k = 0; k < n; ++k) p[k] /= total;
-  *entropy = std::log1p(rest) + mean / total;
-  return top + eps * std::log(total);
+  *entropy = elementary::log1p(rest) + mean / total;
+  return top + eps * elementary::log(total);
 }
 
 // An index drawn in proportion to weights w >= 0, not all zero; never one of weight zero.
@@ -100,7 +104,7 @@ template <class Term>
 std::size_t draw_softmax(std::size_t n, double eps, double* w, Random& random, Term&& x) {
   double top = kMinusInfinity;
   for (std::size_t i = 0; i < n; ++i) top = std::max(top, w[i] = x(i));
-  for (std::size_t i = 0; i < n; ++i) w[i] = std::exp((w[i] - top) / eps);
+  for (std::size_t i = 0; i < n; ++i) w[i] = elementary::exp((w[i] - top) / eps);
   return draw(w, n, 1, random);
 }
 

@@ -5,13 +5,14 @@
 #include <cmath>
 #include <cstddef>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/wide.hpp"
 
 namespace structlearn {
 
 inline double exponential(double x, double) {
-  return std::exp(x);
+  return elementary::exp(x);
 }
 inline Wide exponential(double x, Wide) {
   return Wide::exp(x);
@@ -23,7 +24,7 @@ inline bool is_zero(Wide x) {
   return x.zero();
 }
 inline double log_of(double x) {
-  return std::log(x);
+  return elementary::log(x);
 }
 inline double log_of(Wide x) {
   return x.log();

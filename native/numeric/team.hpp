@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,15 +27,19 @@ class MeetingPoint {
     const std::uint32_t round = round_.load(std::memory_order_acquire);
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       missing_.store(threads_, std::memory_order_relaxed);
-      round_.store(round + 1, std::memory_order_release);
-      round_.notify_all();
+      {
+        const std::lock_guard lock(mutex_);  // nobody is between looking and sleeping
+        round_.store(round + 1, std::memory_order_release);
+      }
+      next_round_.notify_all();
       return;
     }
     for (int look = 0; look < kLooks; ++look) {
       if (round_.load(std::memory_order_acquire) != round) return;
       relax();
     }
-    round_.wait(round, std::memory_order_acquire);
+    std::unique_lock lock(mutex_);
+    next_round_.wait(lock, [&] { return round_.load(std::memory_order_acquire) != round; });
   }
 
   // Expects fewer threads, by the given number. To be called by a thread that has not arrived yet
@@ -56,6 +62,9 @@ class MeetingPoint {
   std::size_t threads_;
   std::atomic<std::size_t> missing_;
   std::atomic<std::uint32_t> round_{0};
+  // Not round_.wait(): with it the tests of threads never ended on Windows (GCC 12, under Wine).
+  std::mutex mutex_;
+  std::condition_variable next_round_;
 };
 
 class Team {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
+
 namespace structlearn {
 
 class Wide {
@@ -16,7 +18,7 @@ class Wide {
     if (x == -INFINITY) return {};
     const double digits = std::nearbyint(x / kDigit);
     // What is left is less than a digit, but for rounding.
-    return normal(std::exp(std::clamp(x - digits * kDigit, -kDigit, kDigit)), digits);
+    return normal(elementary::exp(std::clamp(x - digits * kDigit, -kDigit, kDigit)), digits);
   }
   // exp(x / eps), as exact as x is: where sums of numbers are equal, so are these products, but for
   // the last bits of a double, however large the numbers are.
@@ -25,7 +27,7 @@ class Wide {
     if (!(std::abs(q) < 1e300)) return exp(q);
     const double rest = std::fma(-q, eps, x) / eps;
     const double digits = std::nearbyint(q / kDigit);
-    return normal(std::exp(std::fma(-digits, kDigit, q) + rest), digits);
+    return normal(elementary::exp(std::fma(-digits, kDigit, q) + rest), digits);
   }
   // exp(x - y) for numbers whose difference is too large to have digits after the point. They are
   // rounded each by itself, to fewer digits than a double has: sums of such differences are exact,
@@ -36,7 +38,7 @@ class Wide {
   static Wide one() { return normal(1.0, 0); }
 
   bool zero() const { return m_ == 0.0; }
-  double log() const { return std::log(m_) + e_ * kDigit; }
+  double log() const { return elementary::log(m_) + e_ * kDigit; }
 
   Wide operator*(Wide b) const { return normal(m_ * b.m_, e_ + b.e_); }
   // b is not zero.

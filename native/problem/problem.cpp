@@ -5,13 +5,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "numeric/elementary.hpp"
 #include "structures/examples.hpp"
 
 namespace structlearn {
 namespace {
 
 // What a workspace holds for problems.
-enum Scratch { kTheta, kDifference, kBest };
+enum class ProblemScratch { kTheta, kDifference, kBest };
 
 // The largest margin / eps of the zero-one cost: exp(12) times the rounding error of log Z, 1e-15,
 // or 1e-12 where scores are thousands of eps, leaves seven digits and more.
@@ -57,7 +58,7 @@ double StructureOracle::infer(std::size_t, const Layout& layout, const double* t
     return structure_->infer(layout, scores, eps, out, ws);
   }
   p.clear(false);
-  Output& best = ws.integer[kBest];
+  Output& best = ws.integer[ProblemScratch::kBest];
   const Solved solved = structure_->solve(layout, scores, best, ws);
   if (solved.value == kMinusInfinity) return solved.value;
   if (!solved.exact) ++inexact_;
@@ -68,7 +69,8 @@ double StructureOracle::infer(std::size_t, const Layout& layout, const double* t
 
 double StructureOracle::missed(std::size_t, const Layout& layout, const double* theta,
                                Workspace& ws) const {
-  const Solved solved = structure_->solve(layout, scores_of(layout, theta), ws.integer[kBest], ws);
+  const Solved solved =
+      structure_->solve(layout, scores_of(layout, theta), ws.integer[ProblemScratch::kBest], ws);
   return solved.exact ? 0.0 : solved.bound - solved.value;
 }
 
@@ -134,7 +136,7 @@ void Problem::add_cost(std::size_t i, const Layout& layout, double margin, doubl
 
 double Problem::cost_along(std::size_t i, const Layout& layout, const PartVector& v,
                            Workspace& ws) const {
-  double* cost = ws.real(kTheta, layout.parts);
+  double* cost = ws.real(ProblemScratch::kTheta, layout.parts);
   std::fill(cost, cost + layout.parts, 0.0);
   add_cost(i, layout, 1.0, cost);
   double sum = 0.0;
@@ -168,9 +170,10 @@ double Problem::zero_one(std::size_t i, const Layout& layout, const double* thet
   const double value = oracle_->infer(i, layout, theta, eps, p, ws);
   if (value == kMinusInfinity) return value;
   // q: the gold output's share of the mass; every other output gains a factor exp(margin / eps).
-  const double q = std::min(1.0, std::exp((gold_score - value) / eps));
-  const double rest = -std::expm1((gold_score - value) / eps);
-  const double gain = std::exp(-margin / eps);  // relative to the others, the gold output loses
+  const double q = std::min(1.0, elementary::exp((gold_score - value) / eps));
+  const double rest = -elementary::expm1((gold_score - value) / eps);
+  const double gain =
+      elementary::exp(-margin / eps);  // relative to the others, the gold output loses
   const double total = q * gain + std::max(rest, 0.0);
   if (!(total > 0.0) || rest <= 0.0) {  // nothing but the gold output has any mass
     std::fill(p.value.begin(), p.value.end(), 0.0);
@@ -183,7 +186,7 @@ double Problem::zero_one(std::size_t i, const Layout& layout, const double* thet
   if (gold_.value == nullptr) {  // counts, which rounding must not make negative
     for (double& x : p.value) x = std::max(x, 0.0);
   }
-  return value + margin + eps * std::log(total);
+  return value + margin + eps * elementary::log(total);
 }
 
 double Problem::augmented(std::size_t i, const Layout& layout, double* theta, double margin,
@@ -221,14 +224,14 @@ void Problem::complete(std::size_t i, const Layout& layout, Weights w, double ep
     }
     return;
   }
-  double* theta = ws.real(kTheta, layout.parts);
+  double* theta = ws.real(ProblemScratch::kTheta, layout.parts);
   scorer_->score(i, layout, w, 1.0, theta);
   clamped(i, layout, theta, eps, p, ws);
 }
 
 double Problem::infer(std::size_t i, const Layout& layout, Weights w, double margin, double eps,
                       PartVector& p, Workspace& ws) const {
-  double* theta = ws.real(kTheta, layout.parts);
+  double* theta = ws.real(ProblemScratch::kTheta, layout.parts);
   scorer_->score(i, layout, w, 1.0, theta);
   return augmented(i, layout, theta, margin, eps, p, ws);
 }
@@ -236,7 +239,7 @@ double Problem::infer(std::size_t i, const Layout& layout, Weights w, double mar
 LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double scale,
                          double margin, double eps, PartVector& gradient, Workspace& ws) const {
   LossResult result;
-  double* theta = ws.real(kTheta, 2 * layout.parts);
+  double* theta = ws.real(ProblemScratch::kTheta, 2 * layout.parts);
   double* plain = theta + layout.parts;  // the scores without the cost
   scorer_->score(i, layout, w, scale, theta);
   const bool is_partial = partial(i);
@@ -271,7 +274,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
 
   if (eps > 0.0) {
     if (margin != 0.0 && cost_.zero_one) {
-      result.cost = -margin * std::expm1(-result.loss / eps);  // exp(-loss / eps): p of gold
+      result.cost = -margin * elementary::expm1(-result.loss / eps);  // exp(-loss / eps): p of gold
     } else if (margin != 0.0) {
       result.cost = constant;
       for (std::size_t j = 0; j < layout.parts; ++j) {
@@ -308,7 +311,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
 void Problem::subtract(PartVector& found, std::span<const std::uint32_t> other,
                        const double* values, std::size_t parts, Workspace& ws) {
   // `net` is zero outside this function.
-  double* net = ws.real(kDifference, parts);
+  double* net = ws.real(ProblemScratch::kDifference, parts);
   for (std::size_t n = 0; n < found.index.size(); ++n) net[found.index[n]] += found.value[n];
   for (std::size_t n = 0; n < other.size(); ++n) {
     net[other[n]] -= values ? values[n] : 1.0;
@@ -335,7 +338,7 @@ LossResult Problem::beam_loss(std::size_t i, const Layout& layout, Weights w, do
   if (margin != 0.0 && cost_.zero_one) {
     throw std::invalid_argument("the zero-one cost does not come in steps: no beam search with it");
   }
-  double* theta = ws.real(kTheta, layout.parts);
+  double* theta = ws.real(ProblemScratch::kTheta, layout.parts);
   scorer_->score(i, layout, w, scale, theta);
   if (margin != 0.0) add_cost(i, layout, margin, theta);
   Violation found = oracle_->violation(i, layout, theta, gold_parts(i), beam, ws);
@@ -445,7 +448,7 @@ double Problem::shortfall(const double* w, double margin, std::size_t threads,
   for_examples(examples(), threads, 1, interrupt, [&](std::size_t i, Workspace& ws) {
     if (sample_weight(i) == 0.0) return;
     const Layout layout = scorer_->layout(i);
-    double* theta = ws.real(kTheta, layout.parts);
+    double* theta = ws.real(ProblemScratch::kTheta, layout.parts);
     scorer_->score(i, layout, w, 1.0, theta);
     if (margin != 0.0) add_cost(i, layout, margin, theta);
     missed[i] = oracle_->missed(i, layout, theta, ws);

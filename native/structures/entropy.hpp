@@ -73,7 +73,7 @@ inline Entropy entropy(const Structure& structure, const Layout& layout, const S
   found.value = std::max(0.0, (found.log_sum - most + lag) / eps);
   // The probabilities are themselves inexact in proportion to the scores: hence the square.
   constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
-  found.error = kRounding * std::pow(1.0 + size / eps, 2);
+  found.error = kRounding * (1.0 + size / eps) * (1.0 + size / eps);
   // Sums over trees are measured against scores that no likely tree need have.
   const double shifts = kRounding * largest(structure, layout, scores) / eps;
   if (std::max(found.error, shifts) <= kTolerance * found.value) return found;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "numeric/elementary.hpp"
 #include "numeric/random.hpp"
 #include "structures/structure.hpp"
 
@@ -87,7 +88,7 @@ std::vector<Output> drawn_outputs(const Forest& forest, std::uint64_t root, doub
         const double x = edge_score(forest, node, e, tails) - forest.best(node);
         if (x == kMinusInfinity) continue;
         chosen = e;  // the last one that is possible, where rounding leaves something
-        left -= std::exp(x / eps);
+        left -= elementary::exp(x / eps);
       }
       return chosen;
     };

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "numeric/elementary.hpp"
 #include "numeric/random.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/lazy_kbest.hpp"
@@ -99,8 +100,8 @@ std::vector<double> Hypergraph::inside(const double* theta, double eps,
     }
     if (top == kMinusInfinity) continue;
     double sum = 0.0;
-    for (std::size_t e = in_ptr_[v]; e < in_ptr_[v + 1]; ++e) sum += std::exp(edge[e] - top);
-    node[v] = top + std::log(sum);
+    for (std::size_t e = in_ptr_[v]; e < in_ptr_[v + 1]; ++e) sum += elementary::exp(edge[e] - top);
+    node[v] = top + elementary::log(sum);
   }
   return node;
 }
@@ -175,13 +176,13 @@ double Hypergraph::entropy(const double* theta, double eps) const {
     for (auto x = first; x != last; ++x) {
       if (*x == kMinusInfinity) continue;
       const auto e = static_cast<std::size_t>(x - edge.begin());
-      const double weight = std::exp(*x - *top);
+      const double weight = elementary::exp(*x - *top);
       double surprise = *top - *x;
       for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) surprise += result[tail_[i]];
       mean += weight * surprise;
       if (x != top) rest += weight;
     }
-    result[v] = std::log1p(rest) + mean / (1.0 + rest);
+    result[v] = elementary::log1p(rest) + mean / (1.0 + rest);
   }
   return result.back();
 }
@@ -235,7 +236,8 @@ std::vector<Hypergraph::Edges> Hypergraph::sample(const double* theta, double ep
       open.pop_back();
       const std::size_t begin = in_ptr_[v], count = in_ptr_[v + 1] - begin;
       weight.resize(count);
-      for (std::size_t i = 0; i < count; ++i) weight[i] = std::exp(edge[begin + i] - node[v]);
+      for (std::size_t i = 0; i < count; ++i)
+        weight[i] = elementary::exp(edge[begin + i] - node[v]);
       const std::size_t e = begin + draw(weight.data(), count, 1, random);
       result[s].push_back(static_cast<std::uint32_t>(e));
       for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) open.push_back(tail_[i]);

@@ -7,6 +7,7 @@
 #include "tests/learners/quasi_newton_test.hpp"
 #include "tests/learners/working_sets_test.hpp"
 #include "tests/models/string_chain_test.hpp"
+#include "tests/numeric/elementary_test.hpp"
 #include "tests/problem/problem_test.hpp"
 #include "tests/structures/chains/constrained_test.hpp"
 #include "tests/structures/chains/semimarkov_test.hpp"
@@ -27,6 +28,7 @@
 #include "tests/text/text_test.hpp"
 
 int main() {
+  test::test_elementary();
   test::test_small_structures();
   test::test_equal_scores();
   test::test_slow_return();

@@ -42,6 +42,15 @@ bool is_aside_id(std::string_view id) {
          is_number(id.substr(at + 1));
 }
 
+// What may be wrong with a line of more or fewer cells, which blanks separate.
+const char* guess(std::span<const std::string_view> cells, std::span<const Column> columns) {
+  const bool labelled = cells.size() > columns.size() && columns.size() > 1 &&
+                        chunk_label(cells.back()).prefix != 'O' &&
+                        cells.back().find('-') != std::string_view::npos;
+  return labelled ? ". A cell with a blank in it? Then tabs have to separate the columns"
+                  : ". Is this running text, one sentence on each line?";
+}
+
 }  // namespace
 
 void Corpus::read_token(std::string_view line, std::size_t number) {
@@ -99,12 +108,10 @@ void Corpus::read_token(std::string_view line, std::size_t number) {
   }
   if (columns_.empty()) columns_.resize(cells_.size());
   if (cells_.size() != columns_.size()) {
-    throw BadLine(
-        number,
-        std::to_string(cells_.size()) + (cells_.size() == 1 ? " column" : " columns") +
-            " where the lines before have " + std::to_string(columns_.size()) + ": " +
-            quoted(line) +
-            (separator_ == ' ' ? ". Is this running text, one sentence on each line?" : ""));
+    throw BadLine(number,
+                  std::to_string(cells_.size()) + (cells_.size() == 1 ? " column" : " columns") +
+                      " where the lines before have " + std::to_string(columns_.size()) + ": " +
+                      quoted(line) + (separator_ == ' ' ? guess(cells_, columns_) : ""));
   }
   add_token(cells_, number);
 }
@@ -170,6 +177,7 @@ void Corpus::clear_tokens() {
   line_.clear();
   lines_.clear();
   asides_.clear();
+  sets_.clear();
   aside_text_ = StringTable();
 }
 
@@ -191,6 +199,12 @@ void Corpus::add_sentence(const std::vector<std::vector<std::string_view>>& colu
   sentence_.push_back(tokens());
 }
 
+std::vector<LabelSet>::const_iterator first_set(const std::vector<LabelSet>& sets,
+                                                std::size_t token) {
+  return std::lower_bound(sets.begin(), sets.end(), token,
+                          [](const LabelSet& set, std::size_t t) { return set.token < t; });
+}
+
 Corpus Corpus::subset(std::span<const std::size_t> sentences) const {
   Corpus out(format_);
   out.separator_ = separator_;
@@ -204,6 +218,10 @@ Corpus Corpus::subset(std::span<const std::size_t> sentences) const {
          a != asides_.end() && a->sentence == s; ++a) {
       out.asides_.push_back({out.line_.size() + a->token - sentence_[s], out.sentences(),
                              out.aside_text_.add(aside_text_[a->text])});
+    }
+    for (auto set = first_set(sets_, sentence_[s]);
+         set != sets_.end() && set->token < sentence_[s + 1]; ++set) {
+      out.sets_.push_back({out.line_.size() + set->token - sentence_[s], set->labels});
     }
     for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) out.line_.push_back(line_[t]);
     out.sentence_.push_back(out.line_.size());
@@ -308,14 +326,72 @@ bool chunk_begins(ChunkLabel before, ChunkLabel now) {
          before.prefix == 'S' || before.type != now.type;
 }
 
+void Corpus::to_sets(std::size_t column, std::string_view mark, std::string_view unknown) {
+  Column& target = columns_[column];
+  const std::uint32_t open = target.strings.add(unknown);
+  for (std::size_t t = 0; t < target.cell.size(); ++t) {
+    std::string_view text = target.strings[target.cell[t]];
+    if (text == unknown || text.find(mark) == std::string_view::npos) continue;
+    LabelSet set{t, {}};
+    bool known = true;
+    for (bool last = false; !last;) {
+      const std::size_t end = text.find(mark);
+      last = end == std::string_view::npos;
+      const std::string_view label = text.substr(0, end);
+      if (label.empty()) {
+        throw BadLine(line_number(t), "'" + std::string(target.strings[target.cell[t]]) +
+                                          "' is no set of labels: one of them is empty");
+      }
+      known = known && label != unknown;
+      if (std::find(set.labels.begin(), set.labels.end(), label) == set.labels.end()) {
+        set.labels.emplace_back(label);
+      }
+      if (!last) text.remove_prefix(end + mark.size());
+    }
+    if (known && set.labels.size() == 1) {
+      target.cell[t] = target.strings.add(set.labels[0]);
+      continue;
+    }
+    target.cell[t] = open;
+    if (known) sets_.push_back(std::move(set));
+  }
+}
+
+namespace {
+
+// The labels in IOBES that those of a set may stand for, behind a label or (null) an unknown one.
+std::vector<std::string> iobes_of(const LabelSet& set, const ChunkLabel* before) {
+  std::vector<std::string> labels;
+  for (const std::string& label : set.labels) {
+    const ChunkLabel one = chunk_label(label);
+    if (one.prefix == 'O') {
+      labels.push_back(label);
+      continue;
+    }
+    const bool begins = before != nullptr ? chunk_begins(*before, one) : one.prefix == 'B';
+    const char* prefixes = begins ? "BS" : "IE";
+    if (one.prefix == 'E' || one.prefix == 'S') prefixes = one.prefix == 'E' ? "E" : "S";
+    for (; *prefixes != 0; ++prefixes) labels.push_back(*prefixes + label.substr(1));
+  }
+  return labels;
+}
+
+}  // namespace
+
 void Corpus::to_iobes(std::size_t column, std::string_view unknown) {
   Column& target = columns_[column];
   Column made;
   std::string text;
+  auto set = sets_.begin();
   for (std::size_t s = 0; s < sentences(); ++s) {
     ChunkLabel before{'O', {}};
     for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) {
       const std::string_view label = target.strings[target.cell[t]];
+      const bool open = t > sentence_[s] && target.strings[target.cell[t - 1]] == unknown;
+      if (set != sets_.end() && set->token == t) {
+        set->labels = iobes_of(*set, open ? nullptr : &before);
+        ++set;
+      }
       const ChunkLabel now = chunk_label(label);
       const std::string_view next =
           t + 1 < sentence_[s + 1] ? target.strings[target.cell[t + 1]] : std::string_view("O");
@@ -328,7 +404,6 @@ void Corpus::to_iobes(std::size_t column, std::string_view unknown) {
         text.append(unknown);
       } else {
         // After an unknown label only B- and S- begin a chunk for sure; I- is taken to go on.
-        const bool open = t > sentence_[s] && target.strings[target.cell[t - 1]] == unknown;
         const bool begins =
             open ? now.prefix == 'B' || now.prefix == 'S' : chunk_begins(before, now);
         const bool ends = chunk_ends(now, after);

@@ -45,6 +45,12 @@ struct Line {
   std::size_t begin, end, cell_begin, cell_end;
 };
 
+// A token that may have any of several labels.
+struct LabelSet {
+  std::size_t token;
+  std::vector<std::string> labels;
+};
+
 // What the lines of a column file have in common.
 struct LineShape {
   std::size_t columns = 0;  // 0: not known
@@ -119,6 +125,12 @@ class Corpus {
   // whether a chunk ends, and the label becomes unknown too.
   void to_iobes(std::size_t column, std::string_view unknown);
 
+  // Takes the cells of a column with the mark in them for sets of labels, PER|ORG: the cells become
+  // unknown, and the sets are kept. One with an unknown member says nothing.
+  void to_sets(std::size_t column, std::string_view mark, std::string_view unknown);
+  // By token.
+  const std::vector<LabelSet>& sets() const { return sets_; }
+
   // Forgets the tokens; the strings and their numbers stay.
   void clear_tokens();
   // Forgets the strings too.
@@ -152,7 +164,11 @@ class Corpus {
   std::size_t lines_read_ = 0;
   std::vector<double> weight_;
   std::vector<std::uint8_t> fold_;
+  std::vector<LabelSet> sets_;
 };
+
+// The first of the sets, by token, that is not before a token.
+std::vector<LabelSet>::const_iterator first_set(const std::vector<LabelSet>&, std::size_t token);
 
 // Folds of the sentences, by their fingerprints: runs of neighbours, which are alike, of equal
 // size. Copies of a sentence that follow it count as one sentence, so that they are in its fold,

@@ -177,6 +177,8 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
     rows->label.reserve(rows->label.size() + tokens);
     rows->feature.reserve(rows->feature.size() + tokens * features_->templates().size());
   }
+  auto set = first_set(corpus.sets(), corpus.sentence(from));
+  std::vector<std::int32_t> members;
   for (std::size_t s = from; s < to; ++s, ++sentences_) {
     const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
     const std::uint32_t copies = corpus.copies(s);
@@ -210,8 +212,17 @@ void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t fro
     j = 0;
     for (std::size_t t = 0; t < n; ++t) {
       const std::uint32_t label = label_of_cell_[target.cell[begin + t]];
+      members.clear();
+      if (set != corpus.sets().end() && set->token == begin + t) {
+        for (const std::string& one : set->labels) {
+          members.push_back(static_cast<std::int32_t>(add_label(one)));
+        }
+        if (rows) rows->add_set(rows->label.size() - n + t, members);
+        ++set;
+      }
       for (; j < keys_.end[t]; ++j) {
         if (label != FeatureIndex::kAbsent) observe(number_[j], label);
+        for (const std::int32_t one : members) observe(number_[j], static_cast<std::uint32_t>(one));
       }
     }
     if (rows) {
@@ -268,6 +279,9 @@ void Vocabulary::freeze(std::size_t min_count, std::size_t fill, TokenRows* rows
     for (std::int32_t& label : rows->label) {
       if (label >= 0) label = label_order_[static_cast<std::size_t>(label)];
     }
+    for (std::int32_t& label : rows->set_label) {
+      label = label_order_[static_cast<std::size_t>(label)];
+    }
   }
   sort_pairs(later);  // features that are gone, with the largest number, come last
   std::size_t next = 0;
@@ -294,7 +308,11 @@ std::int32_t Vocabulary::read_label(const Corpus& corpus, std::size_t token) con
   if (target_ >= corpus.columns().size()) return -1;
   const Column& column = corpus.columns()[target_];
   const std::string_view text = column.strings[column.cell[token]];
-  if (text == unknown_) return -1;
+  return text == unknown_ ? -1 : find_label(corpus, token, text);
+}
+
+std::int32_t Vocabulary::find_label(const Corpus& corpus, std::size_t token,
+                                    std::string_view text) const {
   const auto at = std::lower_bound(labels_.begin(), labels_.end(), text);
   if (at == labels_.end() || *at != text) {
     throw BadLine(corpus.line_number(token),
@@ -306,6 +324,8 @@ std::int32_t Vocabulary::read_label(const Corpus& corpus, std::size_t token) con
 void Vocabulary::rows(Extractor& extractor, const Corpus& corpus, std::size_t from, std::size_t to,
                       TokenRows& out) const {
   Keys keys;
+  auto set = first_set(corpus.sets(), corpus.sentence(from));
+  std::vector<std::int32_t> members;
   for (std::size_t s = from; s < to; ++s) {
     const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
     extractor.keys(s, false, keys);
@@ -319,6 +339,14 @@ void Vocabulary::rows(Extractor& extractor, const Corpus& corpus, std::size_t fr
         if (!keys.value.empty()) out.value.push_back(keys.value[j]);
       }
       out.begin.push_back(static_cast<std::int64_t>(out.feature.size()));
+      if (set != corpus.sets().end() && set->token == begin + t) {
+        members.clear();
+        for (const std::string& one : set->labels) {
+          members.push_back(find_label(corpus, begin + t, one));
+        }
+        out.add_set(out.label.size(), members);
+        ++set;
+      }
       out.label.push_back(read_label(corpus, begin + t));
     }
     out.sentence.push_back(static_cast<std::int64_t>(out.label.size()));

@@ -20,9 +20,18 @@ struct TokenRows {
   LargeArray<std::int32_t> feature;
   std::vector<double> value;        // one a feature, or empty: all 1
   std::vector<std::int32_t> label;  // -1: unknown
+  // Unknown ones that are one of several: tokens, and their labels [set_begin[i], set_begin[i+1]).
+  std::vector<std::int64_t> set_token, set_begin{0};
+  std::vector<std::int32_t> set_label;
   // The same for the label pairs, one a token but the first of each sentence.
   std::vector<std::int64_t> pair_sentence{0}, pair_begin{0};
   std::vector<std::int32_t> pair_feature;
+
+  void add_set(std::size_t token, std::span<const std::int32_t> labels) {
+    set_token.push_back(static_cast<std::int64_t>(token));
+    set_label.insert(set_label.end(), labels.begin(), labels.end());
+    set_begin.push_back(static_cast<std::int64_t>(set_label.size()));
+  }
 };
 
 // Where a feature was first seen and by which template: enough to say its name.
@@ -110,6 +119,7 @@ class Vocabulary {
   std::uint32_t number(std::uint64_t key, std::uint32_t times = 1);
   void observe(std::uint32_t feature, std::uint32_t label);
   std::int32_t read_label(const Corpus&, std::size_t token) const;
+  std::int32_t find_label(const Corpus&, std::size_t token, std::string_view label) const;
 
   static constexpr std::size_t kAhead = 12;  // keys between asking for a slot and reading it
 

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "numeric/elementary.hpp"
+
 namespace structlearn::text {
 namespace {
 
 // Keeps logarithms finite where a product of tiny probabilities underflows.
 double safe_log(double p) {
-  return std::log(std::max(p, 1e-300));
+  return elementary::log(std::max(p, 1e-300));
 }
 
 double sum(const double* row, std::size_t n) {

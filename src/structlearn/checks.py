@@ -8,8 +8,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["check_number", "check_path", "check_whole"]
-
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return a whole number within bounds, NumPy's included, as Python's own."""

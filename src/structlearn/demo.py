@@ -20,8 +20,6 @@ from .metrics import chunk_f1
 from .printing import UnreadError, visible
 from .structures import Chain, trellis
 
-__all__ = ["run", "word_features"]
-
 #: Words that are something else each time.
 _TEXT = "I left my left glove on the left. They can fish in the can."
 

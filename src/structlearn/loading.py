@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["TASKS", "class_of", "from_container", "load", "model_file"]
-
 #: Task, as model files name it -> module and name of its class, imported when first needed.
 TASKS = {
     "tagger": ("tasks.tagging.tagger", "Tagger"),
     "segments": ("tasks.segments.tagger", "SegmentTagger"),
     "parser": ("tasks.dependencies.parser", "DependencyParser"),
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
+    "words": ("tasks.words.segmenter", "WordSegmenter"),
     "pipeline": ("tasks.pipeline.pipeline", "Pipeline"),
     "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
     "chain": ("models.string_chain", "StringChain"),

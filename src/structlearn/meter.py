@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-__all__ = ["Meter", "portions", "say"]
-
 
 def say(line: str) -> None:
     """Write a line to standard error, above the bar where there is one."""

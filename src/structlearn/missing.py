@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-__all__ = ["MissingPackages"]
-
 #: Packages that the distribution structlearn requires, as they are imported, and their names.
 REQUIRED = {
     "highspy": "HiGHS (highspy)",
@@ -29,6 +27,7 @@ BROUGHT = (
     "datasets",
     "distributed",
     "features",
+    "labelling",
     "learners",
     "losses",
     "problem",

@@ -13,8 +13,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["n_threads", "one_blas_thread", "warn_of_one_thread"]
-
 #: More than machines have.
 _MOST_THREADS = 1024
 

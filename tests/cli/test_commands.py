@@ -1,10 +1,14 @@
 """The command line, run as a user runs it."""
 
+import platform
 import re
 import subprocess
 import sys
 
+import numpy as np
+
 import structlearn
+from structlearn import _core
 
 
 def run(*arguments, **options):
@@ -21,7 +25,11 @@ def run(*arguments, **options):
 def test_version():
     result = run("--version")
     assert result.returncode == 0
-    assert result.stdout.strip() == structlearn.__version__
+    version, core, python, packages = result.stdout.splitlines()
+    assert version == structlearn.__version__
+    assert f"{_core.kernels()} instructions" in core
+    assert platform.python_version() in python
+    assert f"numpy {np.__version__}" in packages
 
 
 def test_help_names_the_commands():

@@ -80,7 +80,7 @@ def test_while_it_learns(corpus, model, more):
     train = ["train", "tagger", other, "--model", model, "--max-iter", 10**6, *more]
     train += ["--features", features]
     child = start("-m", "structlearn", *train)
-    interrupted(child, lambda c: any("pass   1" in c.stderr.readline() for _ in range(3)))
+    interrupted(child, lambda c: any("pass   1" in c.stderr.readline() for _ in range(5)))
     assert model.read_bytes() == before
     assert sorted(os.listdir(model.parent)) == ["both.txt", "model", "templates.txt"]
 

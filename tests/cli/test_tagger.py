@@ -125,6 +125,7 @@ def test_from_training_to_evaluation_in_processes(home, tmp_path):
     assert made.stdout == b""
     assert [line.split()[:2] for line in made.stderr.decode().splitlines()] == [
         ["80", "sentences,"],
+        ["learner", "perceptron:"],  # by --max-iter
         ["features", "chunk,"],
         ["pass", "1/3"],
         ["pass", "2/3"],

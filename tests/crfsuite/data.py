@@ -4,8 +4,6 @@ from functools import cache
 
 from structlearn.datasets import make_treebank
 
-__all__ = ["features", "sentences"]
-
 
 def features(words):
     """Every kind of value that python-crfsuite takes."""

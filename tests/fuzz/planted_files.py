@@ -6,8 +6,6 @@ from structlearn.models.calibration import Calibration
 
 from .planting import Bug, after, given
 
-__all__ = ["FILES"]
-
 CRF = ("estimator, crf",)
 CONVEX = ("tagger, convex",)
 LOAD = "structlearn:load"
@@ -116,9 +114,9 @@ FILES = (
     Bug("pipeline: resumed = uninterrupted", "structlearn.learners.base:Progress.resume",
         lambda right: lambda self, state, records, seconds: right(
             self, state, records[:-1], seconds), 6),
-    Bug("pieces, threads, gzip, pipes", "structlearn.tasks.tagging.base:label_pieces",
+    Bug("pieces, threads, gzip, pipes", "structlearn.tasks.tagging.files:label_pieces",
         _other_pieces(lambda found: found[:1]), 80, CONVEX),
-    Bug("carriage returns", "structlearn.tasks.tagging.base:pieces",
+    Bug("carriage returns", "structlearn.tasks.tagging.files:pieces",
         lambda right: lambda *where: iter([
             (text[: text.rstrip().rfind(b"\r") + 1] or text, n) for text, n in right(*where)]),
         40, CONVEX),
@@ -131,7 +129,7 @@ FILES = (
         lambda right: lambda self, classes, labels, scores, *rest: right(
             self, classes, labels, ({**scores[0], "start": np.sort(scores[0]["start"])},
                                     scores[1]), *rest), 10, ("estimator, hmm",)),
-    Bug("odd labels are written as they are", "structlearn.tasks.tagging.base:check_labels",
+    Bug("odd labels are written as they are", "structlearn.tasks.tagging.files:check_labels",
         lambda right: lambda *args: None, 60, ("tagger",)),
     Bug("span formats train one model", "structlearn.text.formats.span_lines:_spans_of",
         after(lambda spans: spans[:-1]), 10),

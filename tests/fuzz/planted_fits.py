@@ -4,8 +4,6 @@ import numpy as np
 
 from .planting import Bug, after, given
 
-__all__ = ["FITS"]
-
 MODEL = "structlearn.estimators.model:StructuredModel."
 WEIGHTS = "structlearn.estimators.outputs:check_sample_weight"
 TASK_WEIGHTS = "structlearn.fitting.split_corpus:check_sample_weight"

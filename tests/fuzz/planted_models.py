@@ -4,8 +4,6 @@ import numpy as np
 
 from .planting import Bug, after
 
-__all__ = ["MODELS"]
-
 MODEL = "structlearn.models.model:Model."
 TAGGER = "structlearn.tasks.tagging.tagger:Tagger."
 CRF = ("estimator, crf",)
@@ -64,7 +62,7 @@ MODELS = (
     Bug("confidence in the workbench: pipelines",
         "structlearn.workbench.labs.pipelines:likeliest",
         after(lambda row: [(k, p / 2) for k, p in row]), 5),
-    Bug("confidence in files", "structlearn.tasks.tagging.base:temperature_of",
+    Bug("confidence in files", "structlearn.tasks.tagging.files:temperature_of",
         lambda right: lambda temperature: 1.0, 10, ("tagger, convex, calibrated",)),
     Bug("confidence in explanations", "structlearn.tasks.tagging.tagger:Tagger._decisions",
         after(lambda rows: [[{**d, "probability": 0.0} for d in row] for row in rows]), 5,

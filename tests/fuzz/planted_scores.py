@@ -4,8 +4,6 @@ import numpy as np
 
 from .planting import Bug, after
 
-__all__ = ["SCORES"]
-
 METRICS = "structlearn.metrics."
 
 SCORES = (

@@ -4,8 +4,6 @@ import numpy as np
 
 from .planting import Bug, after, given
 
-__all__ = ["STRUCTURES"]
-
 NATIVE = "structlearn.structures.native:NativeStructure."
 PAIRS = "structlearn.structures.graphs.pairwise:PairwiseStructure."
 CHAIN = ("chains of order 1",)

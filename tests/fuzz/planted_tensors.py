@@ -4,8 +4,6 @@ import math
 
 from .planting import Bug, after
 
-__all__ = ["TENSORS"]
-
 COMPUTE = "structlearn.torch.operators.compute:"
 CHAIN = ("chain",)
 

@@ -5,8 +5,6 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Bug", "after", "given", "plant"]
-
 
 class Bug(NamedTuple):
     """A bug, and the relation that must find it.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["crfpp_binary", "crfpp_text", "double_array", "wapiti_model"]
-
 
 def netstring(text):
     data = text.encode()

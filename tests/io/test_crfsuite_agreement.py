@@ -6,33 +6,11 @@ import numpy as np
 import pytest
 
 from structlearn import CRF
-from structlearn.datasets import make_treebank
 from structlearn.io import read_crfsuite
+from tests.crfsuite.data import sentences
 from tests.io.crfsuite_files import model_bytes, small_model
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
-
-
-def features(words):
-    """Every kind of value that python-crfsuite takes."""
-    return [
-        {
-            "bias": 1.0,
-            "word": word.lower(),
-            "upper": word[0].isupper(),
-            "length": len(word) / 10,
-            "around": {"before": words[t - 1] if t else "<s>", "first": t == 0},
-            "ends": [word[-2:], word[-3:]],
-            "letters": set(word[:1]),
-        }
-        for t, word in enumerate(words)
-    ]
-
-
-@pytest.fixture(scope="module")
-def sentences():
-    bank = make_treebank(120, random_state=3)
-    return [features(s.words) for s in bank], [list(s.tags) for s in bank]
 
 
 def train(path, X, y, algorithm="lbfgs", **parameters):
@@ -81,8 +59,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("algorithm", "parameters"), CASES)
-def test_trained_models(tmp_path, sentences, algorithm, parameters):
-    X, y = sentences
+def test_trained_models(tmp_path, algorithm, parameters):
+    X, y = sentences()
     path = tmp_path / "model.crf"
     tagger = train(path, X[:80], y[:80], algorithm, **parameters)
     model = read_crfsuite(path)
@@ -105,8 +83,8 @@ def test_trained_models(tmp_path, sentences, algorithm, parameters):
         assert coef["transition"][index[a], index[b]] == pytest.approx(weight, abs=1e-6)
 
 
-def test_tokens_of_every_kind(tmp_path, sentences):
-    X, y = sentences
+def test_tokens_of_every_kind(tmp_path):
+    X, y = sentences()
     tagger = train(tmp_path / "model.crf", X, y)
     model = read_crfsuite(tmp_path / "model.crf")
     tokens = [

@@ -252,6 +252,14 @@ def test_log_loss(name):
             assert model.duality_gap_ <= 1e-3 * model.objective_
 
 
+@pytest.mark.parametrize("scale", [1.013**i for i in (64, 71, 85, 89, 93, 103)])
+def test_rounding_errors_of_values_do_not_end_the_search(scale):
+    """At the optimum of a huge C values differ by rounding errors only, slopes still by more."""
+    X, y = table("breast_cancer")
+    model = CRF("multiclass", C=1e9 / scale**2).fit(scale * X, y)  # a warning would be an error
+    assert model.duality_gap_ <= 1e-3 * model.objective_
+
+
 @pytest.mark.parametrize("solver", ["lbfgs", "dual", "sag", "sgd"])
 def test_smooth_solvers_are_never_silent_above_the_tolerance(solver):
     X, y = table("iris")

@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from structlearn.estimators import (
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.losses import Cost
 from structlearn.structures import Chain, Exhaustive, Lattice
+from tests.estimators.estimator_data import quietly
 from tests.learners.convex_reference import Enumerated
 from tests.learners.learner_transcripts import ChainModel, MulticlassModel
 
@@ -62,12 +62,6 @@ def lattice_data(rng):
     phi = [np.array([x["edge"][z].sum(axis=0) for z in paths]) for x in X]
     cost = [np.array([float(len(set(paths[g]) - set(z))) for z in paths]) for g in gold]
     return lattice, X, [paths[g] for g in gold], phi, gold, cost
-
-
-def quietly(estimator, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(X, y, **options)
 
 
 def check(estimator, reference, optimum, slack=1e-6):

@@ -26,6 +26,7 @@ from structlearn.tasks import (
     Pipeline,
     SegmentTagger,
     Tagger,
+    WordSegmenter,
 )
 
 
@@ -114,6 +115,7 @@ TABLE = [
         for kind in TASKS
         if kind is not ImageSegmenter
         for method, wanted in OF_TEXT.items()
+        if (kind, method) != (WordSegmenter, "label_file")  # its files are running text
     ),
     *((kind, method, wanted) for kind in PARSERS for method, wanted in OF_TREES.items()),
     *((kind, method, wanted) for kind in ESTIMATORS for method, wanted in OF_ESTIMATORS.items()),

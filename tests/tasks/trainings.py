@@ -13,8 +13,6 @@ from structlearn.tasks import Pipeline, Tagger
 from tests.tasks.pipeline.small_treebank import treebank
 from tests.tasks.test_matrix import TASKS, Task
 
-__all__ = ["TRAININGS", "trained"]
-
 
 @functools.cache
 def _file_of(n):

@@ -91,3 +91,10 @@ def test_what_is_wrong_is_said(tmp_path):
     path.write_text('{"tokens": ["a"], "tags": ["X"]}\n')
     with pytest.raises(FileError, match=r"line 1: an object has a list of words and the key 'anno"):
         read_annotations(path)
+
+
+def test_files_without_names_of_columns_say_so(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "PER"}]}\n')
+    with pytest.raises(FileError, match=r"its columns have no names\. Answers are read"):
+        read_annotations(path)

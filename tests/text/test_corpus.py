@@ -525,3 +525,11 @@ def test_a_subset_is_what_its_sentences_would_be_read_as(tmp_path, numbers):
         assert subset.core.cell_numbers(3) == read.core.cell_numbers(3)
     with pytest.raises(IndexError):
         read_corpus(whole).subset([3])
+
+
+def test_a_word_with_a_blank_is_not_taken_for_running_text():
+    with pytest.raises(LineError) as caught:
+        parsed(b"Ann B-PER\nNew York B-LOC\n")
+    assert "'New York B-LOC'. A cell with a blank in it? Then tabs" in str(caught.value)
+    with pytest.raises(LineError, match="Is this running text"):
+        parsed(b"He sat\nHe ate a sub-cut\n")

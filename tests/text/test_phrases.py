@@ -119,6 +119,7 @@ ODD = st.one_of(
 )
 
 
+@pytest.mark.filterwarnings("ignore:.*is taken for a label like others")
 @given(st.lists(ODD, min_size=1, max_size=3, unique=True), ODD)
 @settings(derandomize=True, deadline=None, database=None, max_examples=60)
 def test_labels_and_words_are_shown_whole(labels, word):

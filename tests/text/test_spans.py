@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.exceptions import FileError, LineError
+from structlearn.tasks import Tagger
 from structlearn.text import read_corpus, tokenisers
 from structlearn.text.brat_folders import unpack
-from structlearn.text.conversion import read_documents
+from structlearn.text.conversion import read_documents, write_documents
 from structlearn.text.files import read_bytes
 from structlearn.text.formats import FORMATS, guess_format, span_formats
 from structlearn.text.spans import Document, Span, cut_document, found_spans
@@ -245,7 +246,7 @@ def test_spans_that_cut_tokens_split_them_and_say_so(tmp_path):
             r"line 2: .*'York' \(B, 4-8\) lies inside 'New York' \(A, 0-8\)",
         ),
         ([(0, 6, "A"), (4, 8, "B")], "'York' .*overlaps 'New Yo'"),
-        ([(0, 3, "A"), (0, 3, "B")], "lies inside"),
+        ([(0, 3, "A"), (0, 3, "B")], "has the same place as"),
         ([(0, 99, "A")], "no span from 0 to 99"),
         ([(3, 3, "A")], "no span from 3 to 3"),
         ([(-1, 3, "A")], "no span from -1"),
@@ -361,3 +362,48 @@ def test_the_tokeniser_of_the_english_pipeline(monkeypatch):
 def test_tokenisers_that_do_not_exist(name):
     with pytest.raises(ValueError, match=r"tokens must be|no tokeniser"):
         tokeniser(name)
+
+
+def test_what_nobody_has_looked_at_is_unknown(tmp_path):
+    """A part of a text has labels; the rest is unknown to learners, and the file comes back."""
+    item = {
+        "text": "Ann sleeps in Rome",
+        "spans": [{"start": 0, "end": 3, "label": "PER"}],
+        "looked": [[0, 10], [12, 18]],
+    }
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps(item) + "\n")
+    # "in" begins at 11: a token that was looked at in part is unknown.
+    corpus = read_corpus(path)
+    assert [list(s.column(1)) for s in corpus] == [["B-PER", "O", "_", "O"]]
+    last = {"text": "It is Rome", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}
+    tagger = Tagger("pos", learner="crf").fit([item, {**last, "looked": [[6, 10]]}])
+    assert tagger.classes_ == ["B-LOC", "B-PER", "O"]  # though the first word is unknown
+    [document] = read_documents(str(path))
+    write_documents([document], str(tmp_path / "again.jsonl"), "prodigy")
+    assert json.loads((tmp_path / "again.jsonl").read_text()) == item
+    write_documents([document], str(tmp_path / "columns.txt"), "columns")
+    assert "in _" in (tmp_path / "columns.txt").read_text().replace("\t", " ")
+    for to, name in (("brat", "folder"), ("labelstudio", "a.json")):
+        with pytest.raises(FileError, match="looked at in part"):
+            write_documents([document], str(tmp_path / name), to)
+    # A model looks at all of it.
+    assert tagger.label_file(path, tmp_path / "labelled.jsonl") == 4
+    assert "looked" not in json.loads((tmp_path / "labelled.jsonl").read_text())
+
+
+@pytest.mark.parametrize("looked", [5, [3], [[0]], [[0, 99]], [["a", 2]], [[2, 1]]])
+def test_stretches_that_cannot_be_are_refused(tmp_path, looked):
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps({"text": "Ann sleeps", "spans": [], "looked": looked}) + "\n")
+    with pytest.raises(FileError, match="line 1"):
+        read_documents(str(path))
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_bytes("Ann sleeps\nBob\n".encode("utf-8-sig"))
+    assert [document.text for document in read_documents(str(path), "text")] == [
+        "Ann sleeps",
+        "Bob",
+    ]

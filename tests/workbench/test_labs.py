@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from structlearn.structures import Arborescence, Chain, Grid
 from structlearn.traces.trace import plain
 from structlearn.workbench.formulas import added, number
-from structlearn.workbench.labs import ask
+from structlearn.workbench.labs import ask, image
 from structlearn.workbench.labs.constraints import read_constraint
 from structlearn.workbench.models import Models
 from structlearn.workbench.requests import Refused
@@ -363,3 +364,8 @@ def test_numbers_are_written_as_readers_write_them():
         "12.7", "−5", "0.333", "0", "−∞",
     ]  # fmt: skip
     assert added([9, 1.2, -5]) == "9 + 1.2 − 5"
+
+
+def test_the_page_offers_branch_and_bound_where_it_is_answered():
+    page = files("structlearn.workbench").joinpath("page").joinpath("image.js").read_text()
+    assert f"const MOST_BRANCHED = {image.MOST_BRANCHED};" in page

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import sys
 import threading
 import xml.etree.ElementTree as ET
@@ -243,7 +244,7 @@ def test_loss_augmentation_and_sums_are_switches(browser, served):
         " s.dispatchEvent(new Event('change')); })()"
     )
     page.wait("document.body.innerText.includes('log Z')")
-    assert "by adding up all outputs" in page.run("document.body.innerText")
+    assert "adding up all outputs gives the same" in page.run("document.body.innerText")
     assert page.faults() == []
     page.close()
 
@@ -415,6 +416,125 @@ def test_every_control_has_a_name_and_the_page_fits(browser, served, lab):
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             page.picture(f"{PICTURES}/{lab}-{width}{'-dark' if dark else ''}.png")
         page.close()
+
+
+def test_an_error_stands_alone(browser, served):
+    """A picture under it would pass for the answer."""
+    state = json.dumps({"preset": "disc", "algorithm": "branching"})
+    page = browser.page(f"{served.link}#image:0:{state}")
+    page.wait("!document.querySelector('.wrong').hidden")
+    visible = "document.querySelector('.columns').offsetHeight > 0"
+    assert "at most 16 pixels" in page.run("document.querySelector('.wrong').textContent")
+    assert not page.run(visible)
+    offered = (
+        "[...document.querySelectorAll('.controls select')]"
+        ".flatMap(s => [...s.options].map(o => o.value))"
+    )
+    assert "branching" not in page.run(offered)
+    choose(page, "Example", "small")
+    page.wait(f"document.querySelector('.wrong').hidden && {visible}")
+    assert "branching" in page.run(offered)
+    choose(page, "Algorithm", "branching")
+    page.wait("document.querySelector('.where').textContent.includes('of')")
+    assert page.run("document.querySelector('.wrong').hidden")
+    assert [fault for fault in page.faults() if "422" not in fault] == []  # what was refused
+    page.close()
+
+
+def choose(page, field, value):
+    """Choose an option of a field by its label."""
+    page.run(
+        f"(() => {{ const s = [...document.querySelectorAll('.controls .field')].find(f => "
+        f"f.textContent.startsWith({field!r})).querySelector('select'); s.value = {value!r};"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+
+
+#: Pairs of arc labels that lie on each other.
+COLLISIONS = """(() => {
+  const boxes = [...document.querySelectorAll('.arctext')]
+    .map(t => [t.textContent, t.getBoundingClientRect()]);
+  const meet = (r, q) => r.left < q.right && q.left < r.right
+    && r.top + 3 < q.bottom && q.top + 3 < r.bottom;
+  return boxes.flatMap(([a, r], i) => boxes.slice(i + 1)
+    .filter(([, q]) => meet(r, q)).map(([b]) => a + ' ' + b));
+})()"""
+LONG = "Yesterday the old director of the national museum reluctantly gave us a new key ."
+
+
+def test_labels_of_arcs_do_not_collide(browser, served):
+    for width in (400, 1280):
+        for preset in ("cycle", "flight"):
+            page = opened(browser, served, "parse", preset, width=width)
+            last = int(page.run("document.querySelector('.where').textContent").split()[-1])
+            for _ in range(last):
+                assert page.run(COLLISIONS) == []
+                page.press("ArrowRight")
+            page.close()
+        for model in ("", "demo parser"):
+            state = json.dumps({"preset": "own", "model": model, "text": LONG})
+            page = browser.page(f"{served.link}#text:0:{state}", width=width)
+            page.wait("document.querySelectorAll('.arctext').length > 10")
+            assert page.run(COLLISIONS) == []
+            if PICTURES:
+                page.picture(f"{PICTURES}/arcs-{model or 'english'}-{width}.png".replace(" ", "-"))
+            page.close()
+
+
+@pytest.mark.parametrize(("lab", "preset"), EVERY)
+def test_symbols_are_explained(browser, served, lab, preset):
+    """Greek letters and log Z, wherever the lab shows them."""
+    for mode in ("max", "sum"):
+        state = json.dumps({"preset": preset, "mode": mode, "augmented": lab == "sequence"})
+        page = browser.page(f"{served.link}#{lab}:0:{state}")
+        page.wait("document.querySelector('main').dataset.answered")
+        last = int(page.run("document.querySelector('.where').textContent").split()[-1])
+        for _ in range(last):
+            text, names = page.run(
+                "[['.controls', '.stage', '.answers'].map(s => document.querySelector(s).innerText)"
+                ".join(' '), [...document.querySelectorAll('.symbols dt')].map(t => t.textContent)]"
+            )
+            symbols = {*re.findall(r"[α-ωᾶ∂∇]|log Z|y′|ŷ", text)}
+            assert {s for s in symbols if not any(s in name for name in names)} == set()
+            page.press("ArrowRight")
+        page.close()
+
+
+@pytest.mark.parametrize("width", [400, 1100])
+def test_a_long_tree_can_be_read_and_scrolls(browser, served, width):
+    state = json.dumps({"preset": "constituency", "text": LONG})
+    page = browser.page(f"{served.link}#text:0:{state}", width=width)
+    page.wait("document.querySelectorAll('.leafword').length > 12")
+    least = page.run(
+        "Math.min(...[...document.querySelectorAll('.leafword')].map(t => "
+        "parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a))"
+    )
+    assert least >= 11
+    beyond, begin = page.run(
+        "(p => [p.scrollWidth - p.clientWidth, p.querySelector('svg').getBoundingClientRect().left "
+        "- p.getBoundingClientRect().left + p.scrollLeft])(document.querySelector('.picture'))"
+    )
+    assert beyond > 0
+    assert begin >= 0
+    assert page.size()["width"] <= width
+    if PICTURES:
+        page.picture(f"{PICTURES}/tree-{width}.png")
+    page.close()
+
+
+@pytest.mark.parametrize(("lab", "preset"), EVERY)
+def test_tables_fit_a_laptop(browser, served, lab, preset):
+    state = json.dumps({"preset": preset, "mode": "sum"})
+    page = browser.page(f"{served.link}#{lab}:0:{state}", width=1280)
+    page.wait("document.querySelector('main').dataset.answered")
+    assert (
+        page.run(
+            "[...document.querySelectorAll('.answers .scroll')].filter(s => s.scrollWidth > "
+            "s.clientWidth).map(s => s.firstChild.getAttribute('aria-label'))"
+        )
+        == []
+    )
+    page.close()
 
 
 def test_recorded_labs_need_no_server(browser, tmp_path):

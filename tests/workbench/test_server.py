@@ -12,7 +12,7 @@ import pytest
 from structlearn.cli import run
 from structlearn.estimators import CRF
 from structlearn.tasks import Tagger
-from structlearn.workbench import server as workbench
+from structlearn.workbench import local_server
 from structlearn.workbench.server import HEADER, make_server
 
 from .examples import FISH
@@ -104,6 +104,19 @@ def test_the_page_is_small_and_asks_nobody_else(served):
 
 
 # -- attacks --------------------------------------------------------------------------------------
+
+
+def test_a_browser_is_told_in_a_page_what_is_wrong(served):
+    for path, said in (
+        ("/", b"The link lacks its token"),
+        ("/none.html", b"There is no such page"),
+    ):
+        status, headers, content = ask(served, path, method="GET", token=False, Accept="text/html")
+        assert status in (403, 404)
+        assert headers["Content-Type"].startswith("text/html")
+        assert content.startswith(b"<!doctype html>")
+        assert said in content
+        assert served.token.encode() not in content
 
 
 @pytest.mark.parametrize("token", [False, "", "wrong", "é"])
@@ -217,7 +230,7 @@ def test_a_long_trellis_is_refused_with_its_limit(served):
 
 
 def test_a_request_that_drips_in_is_dropped(served, monkeypatch):
-    monkeypatch.setattr(workbench, "PATIENCE", 0.5)
+    monkeypatch.setattr(local_server, "PATIENCE", 0.5)
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as connection:
         connection.sendall(b"POST /api/sequence HTTP/1.1\r\n")
         began = time.monotonic()
@@ -239,7 +252,7 @@ def test_too_many_connections_are_hung_up(served):
     """The 257th is closed at once, and the server answers again when they have gone."""
     held = []
     try:
-        for _ in range(workbench.MOST_CONNECTIONS + 20):
+        for _ in range(local_server.MOST_CONNECTIONS + 20):
             held.append(socket.create_connection(("127.0.0.1", served.port), timeout=10))
         last = held[-1]
         last.settimeout(10)
@@ -258,15 +271,15 @@ def test_too_many_connections_are_hung_up(served):
 
 
 def test_what_finds_no_place_to_compute_is_told_so(served, monkeypatch):
-    monkeypatch.setattr(workbench, "PATIENCE", 0.3)
-    for _ in range(workbench.MOST_AT_A_TIME):
+    monkeypatch.setattr(local_server, "PATIENCE", 0.3)
+    for _ in range(local_server.MOST_AT_A_TIME):
         assert served.places.acquire(blocking=False)
     try:
         status, _, content = ask(served, body=FISH)
         assert status == 503
         assert b"too many requests at a time" in content
     finally:
-        for _ in range(workbench.MOST_AT_A_TIME):
+        for _ in range(local_server.MOST_AT_A_TIME):
             served.places.release()
     assert ask(served, body=FISH)[0] == 200
 

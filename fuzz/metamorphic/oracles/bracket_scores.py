@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["bracket_scores", "brackets"]
-
 Bracket = tuple[str, tuple[int, ...]]
 DELETED_TAGS = (",", ":", "``", "''", ".")
 DELETED_LABELS = ("", "TOP", "S1", "ROOT")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-__all__ = ["chunk_scores", "chunks", "written_in"]
-
 Chunk = tuple[int, int, str]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["overlap_scores"]
-
 
 def overlap_scores(
     gold: Sequence[Any], predicted: Sequence[Any], void: int | None

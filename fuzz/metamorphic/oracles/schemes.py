@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["is_legal"]
-
 
 def is_legal(labels: Sequence[str], scheme: str) -> bool:
     """Tell whether labels keep to a scheme, read from left to right.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["accuracy", "confusion", "expected_calibration_error", "whole_accuracy"]
-
 Rows = Sequence[Sequence[Any]]
 
 

@@ -17,8 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ud_scores"]
-
 #: Features that all languages have, of UD version 2 at the time of the task.
 UNIVERSAL_FEATURES = {
     "PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr",  # of the lexicon

@@ -11,8 +11,8 @@
 namespace structlearn::python {
 namespace {
 
-nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb::dict settings,
-              nb::dict state, std::size_t threads) {
+nb::dict ascent_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
+                     nb::dict settings, nb::dict state, std::size_t threads) {
   const auto number = [&](const char* key) { return nb::cast<double>(settings[key]); };
   const Problem& problem = *self.problem;
   const AscentSettings s{number("margin"), number("temperature"), number("C"),
@@ -84,7 +84,7 @@ double mean_squared_norm(const PyProblem& self) {
 }  // namespace
 
 void bind_dual_ascent(nb::module_& m) {
-  m.def("dual_ascent_pass", &pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
+  m.def("dual_ascent_pass", &ascent_pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"), nb::arg("threads"));
   m.def("mean_squared_norm", &mean_squared_norm, nb::arg("problem"));
   m.def(

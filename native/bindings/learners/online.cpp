@@ -75,8 +75,8 @@ std::span<Real> vector(nb::dict state, const char* key, std::size_t n, bool need
 }
 
 template <class Real>
-nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb::dict settings,
-              nb::dict state) {
+nb::dict epoch_of(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb::dict settings,
+                  nb::dict state) {
   const Problem& problem = *self.problem;
   const OnlineSettings s = read_settings(settings);
   OnlineState<Real> o;
@@ -117,8 +117,8 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
 nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
                      nb::dict settings, nb::dict state) {
   const auto v = nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(state["v"], false);
-  return v.dtype() == nb::dtype<float>() ? pass<float>(self, order, settings, state)
-                                         : pass<double>(self, order, settings, state);
+  return v.dtype() == nb::dtype<float>() ? epoch_of<float>(self, order, settings, state)
+                                         : epoch_of<double>(self, order, settings, state);
 }
 
 }  // namespace

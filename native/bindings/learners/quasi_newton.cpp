@@ -39,7 +39,7 @@ std::vector<T> read(nb::dict state, const char* name) {
   return {array.data(), array.data() + array.size()};
 }
 
-nb::dict dump(const CurvatureMemory& memory) {
+nb::dict dump_memory(const CurvatureMemory& memory) {
   CurvatureMemory::Dump found = memory.dump();
   nb::dict state;
   state["order"] = to_numpy(std::move(found.order));
@@ -51,7 +51,7 @@ nb::dict dump(const CurvatureMemory& memory) {
   return state;
 }
 
-void load(CurvatureMemory& memory, nb::dict state) {
+void load_memory(CurvatureMemory& memory, nb::dict state) {
   memory.load({read<std::int64_t>(state, "order"), read<float>(state, "history"),
                read<double>(state, "sy"), read<double>(state, "yy"), read<double>(state, "vs"),
                read<double>(state, "vy")});
@@ -64,8 +64,8 @@ void bind_quasi_newton(nb::module_& m) {
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n"), nb::arg("pairs"))
       .def_prop_ro("pairs", &CurvatureMemory::pairs)
       .def("forget", &CurvatureMemory::forget)
-      .def("dump", &dump)
-      .def("load", &load, nb::arg("state"))
+      .def("dump", &dump_memory)
+      .def("load", &load_memory, nb::arg("state"))
       .def(
           "remember",
           [](CurvatureMemory& memory, Vector w, Vector w_before, Vector g, Vector g_before,

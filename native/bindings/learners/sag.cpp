@@ -10,8 +10,8 @@
 namespace structlearn::python {
 namespace {
 
-nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
-              Input<double, nb::ndim<1>> draws, nb::dict settings, nb::dict state) {
+nb::dict sag_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
+                  Input<double, nb::ndim<1>> draws, nb::dict settings, nb::dict state) {
   const auto number = [](nb::dict from, const char* key) { return nb::cast<double>(from[key]); };
   const Problem& problem = *self.problem;
   const SagSettings s{number(settings, "margin"), number(settings, "temperature"),
@@ -53,7 +53,7 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
 }  // namespace
 
 void bind_sag(nb::module_& m) {
-  m.def("sag_pass", &pass, nb::arg("problem"), nb::arg("order"), nb::arg("draws"),
+  m.def("sag_pass", &sag_pass, nb::arg("problem"), nb::arg("order"), nb::arg("draws"),
         nb::arg("settings"), nb::arg("state"));
 }
 

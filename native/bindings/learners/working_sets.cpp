@@ -77,8 +77,8 @@ nb::dict frank_wolfe(WorkingSets& sets, OutVector w, OutVector gap, Integers ord
   return result;
 }
 
-nb::dict solve(WorkingSets& sets, OutVector w, double gap, double share, std::size_t most_passes,
-               nb::object cone, OutVector multipliers) {
+nb::dict solve_sets(WorkingSets& sets, OutVector w, double gap, double share,
+                    std::size_t most_passes, nb::object cone, OutVector multipliers) {
   check_size(w.size(), sets.problem().weights(), "w");
   const ConePoint point = read_cone(cone, multipliers);
   const RestrictedReport report = interruptible([&](Interrupt& interrupt) {
@@ -119,7 +119,7 @@ nb::object mean_constraint(WorkingSets& sets, OutVector w, OutVector gradient, d
 }
 
 // Everything, as flat arrays. The products follow from the rest, up to the last bit.
-nb::dict dump(const WorkingSets& sets) {
+nb::dict dump_sets(const WorkingSets& sets) {
   std::vector<std::int64_t> atom_ptr(1, 0), part_ptr(1, 0), idle;
   std::vector<std::uint32_t> part;
   std::vector<double> value, cost, alpha, rest, product;
@@ -154,7 +154,7 @@ nb::dict dump(const WorkingSets& sets) {
   return result;
 }
 
-void load(WorkingSets& sets, nb::dict from) {
+void load_sets(WorkingSets& sets, nb::dict from) {
   const auto atom_ptr = nb::cast<Integers>(from["atom_ptr"], false);
   const auto part_ptr = nb::cast<Integers>(from["part_ptr"], false);
   const auto idle = nb::cast<Integers>(from["idle"], false);
@@ -352,12 +352,12 @@ void bind_working_sets(nb::module_& m) {
           nb::arg("w"), nb::arg("gradient"))
       .def("frank_wolfe", &frank_wolfe, nb::arg("w"), nb::arg("gap"), nb::arg("order"),
            nb::arg("options"), nb::arg("cone").none(), nb::arg("multipliers"))
-      .def("solve", &solve, nb::arg("w"), nb::arg("gap"), nb::arg("share"), nb::arg("most_passes"),
-           nb::arg("cone").none(), nb::arg("multipliers"))
+      .def("solve", &solve_sets, nb::arg("w"), nb::arg("gap"), nb::arg("share"),
+           nb::arg("most_passes"), nb::arg("cone").none(), nb::arg("multipliers"))
       .def("mean_constraint", &mean_constraint, nb::arg("w"), nb::arg("gradient"), nb::arg("gap"),
            nb::arg("share"), nb::arg("cone").none())
-      .def("dump", &dump)
-      .def("load", &load, nb::arg("state"));
+      .def("dump", &dump_sets)
+      .def("load", &load_sets, nb::arg("state"));
   m.def(
       "gap_sampled_order",
       [](Vector gap, double uniform, std::uint64_t random) {

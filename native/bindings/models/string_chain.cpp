@@ -98,13 +98,13 @@ class PyStringChain {
   OneCall one_call_;
 };
 
-PyInputs inputs(nb::object self, nb::handle examples) {
+PyInputs chain_inputs(nb::object self, nb::handle examples) {
   const auto& chain = nb::cast<const PyStringChain&>(self);
   return {self, std::make_unique<StringChainInputs>(chain.model(), chain.rows(examples))};
 }
 
 // Token by token of an example: (name, value) of its features that the model knows.
-nb::list features_of(const PyStringChain& self, nb::handle example) {
+nb::list chain_features(const PyStringChain& self, nb::handle example) {
   const text::NamedRows rows = self.rows(nb::make_tuple(example));
   nb::list out;
   for (std::size_t t = 0; t < rows.tokens(0); ++t) {
@@ -140,8 +140,8 @@ void bind_string_chain(nb::module_& m) {
       .def("predict", &PyStringChain::predict, nb::arg("x").none())
       .def("probabilities", &PyStringChain::probabilities, nb::arg("x").none(), nb::arg("names"),
            nb::arg("temperature"), nb::arg("least"))
-      .def("inputs", &inputs, nb::arg("X"))
-      .def("features_of", &features_of, nb::arg("x"));
+      .def("inputs", &chain_inputs, nb::arg("X"))
+      .def("features_of", &chain_features, nb::arg("x"));
   m.def(
       "check_crfsuite_header",
       [](nb::handle head, std::size_t size) {

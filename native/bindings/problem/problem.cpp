@@ -18,6 +18,7 @@
 #include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "numeric/sum_numbers.hpp"
 #include "scoring/filled_rows.hpp"
 #include "scoring/row_scorer.hpp"
 #include "structures/examples.hpp"
@@ -569,6 +570,14 @@ void bind_problem(nb::module_& m) {
                               to_view(std::move(filled.real)));
       },
       nb::arg("row_ptr"), nb::arg("column"), nb::arg("outcomes"));
+  // NumPy leaves this to BLAS, whose order of additions is the processor's.
+  m.def(
+      "dot",
+      [](Vector a, Vector b) {
+        if (a.size() != b.size()) throw std::invalid_argument("vectors of different lengths");
+        return inner_product(a.data(), b.data(), a.size());
+      },
+      nb::arg("a"), nb::arg("b"));
   m.def("observed_pairs", &observed_pairs, nb::arg("indptr"), nb::arg("indices"), nb::arg("rows"),
         nb::arg("outcomes"), nb::arg("n_features"), nb::arg("n_outcomes"));
 }

@@ -25,7 +25,7 @@ const ConstrainedSequence& sequence_of(const NativeStructure& s) {
 }
 
 // The best output, its score, and the states of the product that proved it.
-nb::tuple search(const NativeStructure& s, nb::dict scores) {
+nb::tuple constrained_search(const NativeStructure& s, nb::dict scores) {
   const Parsed p = parse(s, scores);
   Output y;
   const auto found = sequence_of(s).search(p.layout, p.scores, y, local_workspace());
@@ -91,7 +91,7 @@ void bind_constrained(nb::module_& m) {
                            tolerance);
       },
       nb::arg("max_length"), nb::arg("automata"), nb::arg("max_states"), nb::arg("tolerance"));
-  m.def("constrained_search", &search, nb::arg("structure"), nb::arg("scores"));
+  m.def("constrained_search", &constrained_search, nb::arg("structure"), nb::arg("scores"));
   m.def("constrained_search_batch", &search_batch, nb::arg("structure"), nb::arg("scores"),
         nb::arg("n"), nb::arg("threads"));
   m.def("constrained_sum_batch", &sum_batch, nb::arg("structure"), nb::arg("scores"), nb::arg("n"),

@@ -16,7 +16,7 @@
 namespace structlearn::python {
 namespace {
 
-enum Scratch { kRaised, kLabel, kTransition, kStart, kEnd };
+enum class PaddedScratch { kRaised, kLabel, kTransition, kStart, kEnd };
 
 std::string in_example(std::size_t b) {
   return "example " + std::to_string(b);
@@ -85,13 +85,13 @@ bool chain_losses(Input<T, nb::ndim<3>> label, Input<T, nb::ndim<3>> raised,
       }
       const std::int64_t* gold = y.data() + b * L;
       const T* given = raised.data() + b * L * K;
-      double* scores = ws.real(kRaised, n * K);
+      double* scores = ws.real(PaddedScratch::kRaised, n * K);
       std::copy(given, given + n * K, scores);
       check_values(scores, n * K, "label", static_cast<std::ptrdiff_t>(b));
-      double* labels = ws.real(kLabel, n * K);
-      double* pairs = ws.real(kTransition, K * K);
-      double* starts = ws.real(kStart, K);
-      double* ends = ws.real(kEnd, K);
+      double* labels = ws.real(PaddedScratch::kLabel, n * K);
+      double* pairs = ws.real(PaddedScratch::kTransition, K * K);
+      double* starts = ws.real(PaddedScratch::kStart, K);
+      double* ends = ws.real(PaddedScratch::kEnd, K);
       std::fill(pairs, pairs + K * K, 0.0);
       Layout layout;
       layout.add(Chain::kLabel, n, K, true);

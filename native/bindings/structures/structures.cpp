@@ -21,11 +21,12 @@
 namespace structlearn::python {
 namespace {
 
-enum Scratch { kBest };
+enum class OutputScratch { kBest };
 
 // The best output of one example, and its score into ws.
 double best_output(const NativeStructure& s, const Parsed& p, Workspace& ws) {
-  const double value = s.structure->argmax(p.layout, p.scores, ws.integer[kBest], ws);
+  const double value =
+      s.structure->argmax(p.layout, p.scores, ws.integer[OutputScratch::kBest], ws);
   if (value == kMinusInfinity) nothing_legal(-1);
   return value;
 }
@@ -34,14 +35,14 @@ nb::object argmax(const NativeStructure& s, nb::dict scores) {
   Workspace& ws = local_workspace();
   const Parsed p = parse(s, scores);
   best_output(s, p, ws);
-  return to_python(s, p.layout, ws.integer[kBest]);
+  return to_python(s, p.layout, ws.integer[OutputScratch::kBest]);
 }
 
 nb::tuple solve(const NativeStructure& s, nb::dict scores) {
   Workspace& ws = local_workspace();
   const Parsed p = parse(s, scores);
   const double value = best_output(s, p, ws);
-  return nb::make_tuple(to_python(s, p.layout, ws.integer[kBest]), value);
+  return nb::make_tuple(to_python(s, p.layout, ws.integer[OutputScratch::kBest]), value);
 }
 
 // (value, heads, steps), as watched_arborescence tells them; the value is -inf without a tree.
@@ -63,10 +64,11 @@ nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
   const Parsed p = parse(s, scores);
   const BeamOutput found = [&] {
     nb::gil_scoped_release release;
-    return search->beam(p.layout, p.scores, width, ws.integer[kBest], ws);
+    return search->beam(p.layout, p.scores, width, ws.integer[OutputScratch::kBest], ws);
   }();
   if (found.value == kMinusInfinity) nothing_legal(-1);
-  return nb::make_tuple(to_python(s, p.layout, ws.integer[kBest]), found.value, found.pruned);
+  return nb::make_tuple(to_python(s, p.layout, ws.integer[OutputScratch::kBest]), found.value,
+                        found.pruned);
 }
 
 auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std::size_t threads) {
@@ -173,6 +175,16 @@ void bind_structures(nb::module_& m) {
   nb::exception<Infeasible>(m, "InfeasibleError", PyExc_ValueError);
   m.def("watch_arborescence", &watch_arborescence, nb::arg("arc"), nb::arg("single_root"));
   m.def("kernels", [] { return std::string(kernels().name); }, "The instruction set in use.");
+  m.def(
+      "compiler",
+      [] {
+#ifdef __clang__
+        return std::string("Clang " __clang_version__);
+#else
+        return std::string("GCC " __VERSION__);
+#endif
+      },
+      "The compiler of this module and its version.");
   m.def(
       "use_kernels", [](const char* name) { return use_kernels(name); }, nb::arg("name"),
       "Choose an instruction set: 'baseline', 'avx2' or 'avx512'; False where it is not there.");

@@ -148,6 +148,22 @@ void bind_text(nb::module_& m) {
           },
           nb::arg("column"), nb::arg("unknown") = "")
       .def(
+          "to_sets",
+          [](Corpus& c, std::size_t column, const std::string& mark, const std::string& unknown) {
+            check_column(c, column);
+            if (mark.empty()) throw std::invalid_argument("a mark has at least one character");
+            c.to_sets(column, mark, unknown);
+          },
+          nb::arg("column"), nb::arg("mark"), nb::arg("unknown"))
+      .def_prop_ro("labels_of_sets",
+                   [](const Corpus& c) {
+                     std::vector<std::string> labels;
+                     for (const LabelSet& set : c.sets()) {
+                       labels.insert(labels.end(), set.labels.begin(), set.labels.end());
+                     }
+                     return labels;
+                   })
+      .def(
           "join",
           [](Corpus& c, const std::vector<std::size_t>& columns, const std::string& unknown) {
             if (columns.empty()) throw std::invalid_argument("there are no columns to join");

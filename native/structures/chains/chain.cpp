@@ -47,7 +47,7 @@ void Chain::check(const Layout& layout) const {
 
 namespace {
 
-enum Scratch { kAlpha, kArrived, kRow, kNode };
+enum class ChainScratch { kAlpha, kArrived, kRow, kNode };
 
 // Labels of the window s at position t into y[..t].
 void unpack(std::size_t s, std::size_t t, std::size_t count, std::size_t K, Output& y) {
@@ -64,8 +64,8 @@ struct Trellis {
 };
 
 Trellis viterbi(const ChainView& v, Workspace& ws) {
-  double* alpha = ws.real(kAlpha, v.L * v.states);
-  double* arrived = ws.real(kArrived, v.L * v.states);
+  double* alpha = ws.real(ChainScratch::kAlpha, v.L * v.states);
+  double* arrived = ws.real(ChainScratch::kArrived, v.L * v.states);
   std::fill(alpha, alpha + v.states, 0.0);
   v.add_node(0, alpha);
   const Kernels& kernel = kernels();
@@ -86,7 +86,7 @@ Trellis viterbi(const ChainView& v, Workspace& ws) {
 }
 
 double argmax_independent(const ChainView& v, Output& y, Workspace& ws) {
-  double* row = ws.real(kRow, v.K);
+  double* row = ws.real(ChainScratch::kRow, v.K);
   double value = 0.0;
   for (std::size_t t = 0; t < v.L; ++t) {
     std::fill(row, row + v.K, 0.0);
@@ -167,7 +167,7 @@ std::vector<std::pair<double, Output>> Chain::kbest(const Layout& layout, const 
   ChainView v(layout, scores);
   std::vector<double> zeros;
   v.need_transitions(zeros);  // windows must meet somewhere
-  double* node = ws.real(kNode, v.L * v.states);
+  double* node = ws.real(ChainScratch::kNode, v.L * v.states);
   std::fill(node, node + v.L * v.states, 0.0);
   for (std::size_t t = 0; t < v.L; ++t) v.add_node(t, node + t * v.states);
   const WindowForest forest{v, viterbi(v, ws).alpha, node};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/chain_sink.hpp"
@@ -16,7 +17,6 @@
 namespace structlearn {
 namespace {
 
-constexpr double kTooSmall = 1e-250;
 // A step that loses more than this is not to be trusted either: what underflowed inside it (below
 // 1e-306) must stay far below what is kept.
 constexpr double kSmallStep = 1e-40;
@@ -31,7 +31,7 @@ struct Forward {
   const double* E;     // exp of the shared top table, shifted; null where it is not shared
 };
 
-enum Scratch {
+enum class ChainMarginalScratch {
   kAlpha,
   kNode,
   kScale,
@@ -61,7 +61,8 @@ const double* exp_table(const ChainView& v, std::size_t t, double eps, const For
     return f.E;
   }
   const std::size_t size = v.table[v.order].size;
-  const auto [E, top] = exponentials(v.top(t), size, eps, ws.real(kTable, size));
+  const auto [E, top] =
+      exponentials(v.top(t), size, eps, ws.real(ChainMarginalScratch::kTable, size));
   *shift = top;
   return E;
 }
@@ -103,8 +104,8 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
     }
     f.E = E;
   }
-  std::uint8_t* before = ws.flag(kReachedBefore, v.states);
-  std::uint8_t* now = ws.flag(kReached, v.states);
+  std::uint8_t* before = ws.flag(ChainMarginalScratch::kReachedBefore, v.states);
+  std::uint8_t* now = ws.flag(ChainMarginalScratch::kReached, v.states);
   bool all_reachable = true;  // every window with a legal label so far had weight
   for (std::size_t t = 0; t < v.L; ++t) {
     const std::size_t n = v.states_at(t);
@@ -146,7 +147,7 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
     }
     if (!all_reachable) {
       // The plain scores tell what is forbidden; their exponentials may have vanished.
-      double* plain = ws.real(kState, n);
+      double* plain = ws.real(ChainMarginalScratch::kState, n);
       node_scores(v, t, plain);
       if (t == 0) {
         for (std::size_t s = 0; s < n; ++s) now[s] = plain[s] > kMinusInfinity;
@@ -167,7 +168,7 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
     if (!(sum > kSmallStep)) return false;
     kernels().scale(1.0 / sum, alpha, n);
     f.scale[t] = sum;
-    f.log_z += std::log(sum) + (top + shift) * inverse;
+    f.log_z += elementary::log(sum) + (top + shift) * inverse;
   }
   return true;
 }
@@ -207,22 +208,22 @@ void forward_log(const ChainView& v, double eps, Forward& f) {
 
 Forward forward(const ChainView& v, double eps, double* shared_shift, Workspace& ws) {
   Forward f;
-  f.alpha = ws.real(kAlpha, v.L * v.states);
-  f.node = ws.real(kNode, v.L * v.states);
-  f.scale = ws.real(kScale, v.L);
+  f.alpha = ws.real(ChainMarginalScratch::kAlpha, v.L * v.states);
+  f.node = ws.real(ChainMarginalScratch::kNode, v.L * v.states);
+  f.scale = ws.real(ChainMarginalScratch::kScale, v.L);
   if (!forward_scaled(v, eps, f, shared_shift, ws)) forward_log(v, eps, f);
   return f;
 }
 
 void backward_scaled(const ChainView& v, double eps, const Forward& f, double shared_shift,
                      const ChainSink& sink, Workspace& ws) {
-  double* beta = ws.real(kBeta, v.states);
-  double* p = ws.real(kState, v.states);
+  double* beta = ws.real(ChainMarginalScratch::kBeta, v.states);
+  double* p = ws.real(ChainMarginalScratch::kState, v.states);
   const std::size_t table_size = v.table[v.order].size;
   // The counts of a shared top table are one matrix product over the positions at the end; `back`
   // is then kept for all of them.
   const bool at_the_end = f.E != nullptr && !sink.top_anchored() && v.L > v.order;
-  double* backs = ws.real(kBack, at_the_end ? v.L * v.states : v.states);
+  double* backs = ws.real(ChainMarginalScratch::kBack, at_the_end ? v.L * v.states : v.states);
   std::fill(beta, beta + v.states_at(v.L - 1), 1.0);
   for (std::size_t t = v.L; t-- > 0;) {
     const std::size_t n = v.states_at(t);
@@ -271,8 +272,8 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
 void backward_log(const ChainView& v, double eps, const Forward& f, const ChainSink& sink,
                   Workspace& ws) {
   const double inverse = 1.0 / eps;
-  double* p = ws.real(kBeta, v.states);
-  double* before = ws.real(kBackBefore, v.states);
+  double* p = ws.real(ChainMarginalScratch::kBeta, v.states);
+  double* before = ws.real(ChainMarginalScratch::kBackBefore, v.states);
   softmax(f.alpha + (v.L - 1) * v.states, v.states_at(v.L - 1), 1.0, p);
   for (std::size_t t = v.L; t-- > 0;) {
     sink.node(t, p);
@@ -300,8 +301,8 @@ void backward_log(const ChainView& v, double eps, const Forward& f, const ChainS
 }
 
 double infer_independent(const ChainView& v, double eps, const ChainSink& sink, Workspace& ws) {
-  double* row = ws.real(kNode, v.K);
-  double* p = ws.real(kState, v.K);
+  double* row = ws.real(ChainMarginalScratch::kNode, v.K);
+  double* p = ws.real(ChainMarginalScratch::kState, v.K);
   double value = 0.0;
   for (std::size_t t = 0; t < v.L; ++t) {
     node_scores(v, t, row);
@@ -347,9 +348,9 @@ std::vector<Output> Chain::sample(const Layout& layout, const Scores& scores, do
       w[i] = log_or_plain(i);
       top = w[i] > top ? w[i] : top;
     }
-    for (std::size_t i = 0; i < count && !f.scaled; ++i) w[i] = std::exp(w[i] - top);
+    for (std::size_t i = 0; i < count && !f.scaled; ++i) w[i] = elementary::exp(w[i] - top);
   };
-  double* w = ws.real(kBeta, std::max(v.states, v.K));
+  double* w = ws.real(ChainMarginalScratch::kBeta, std::max(v.states, v.K));
   const std::size_t last = v.L - 1;
   std::vector<Output> result(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -382,7 +383,7 @@ std::vector<Output> Chain::sample(const Layout& layout, const Scores& scores, do
             const std::size_t from = k1 * v.stay + r;
             if (f.E != nullptr) return previous[from] * f.E[from * v.K + k];
             const double x = T[from * v.K + k] * inverse;
-            return f.scaled ? previous[from] * std::exp(x - top) : previous[from] + x;
+            return f.scaled ? previous[from] * elementary::exp(x - top) : previous[from] + x;
           },
           w);
       const std::size_t k1 = draw(w, v.K, 1, random);

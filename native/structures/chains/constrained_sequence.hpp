@@ -23,6 +23,7 @@
 
 #include "structures/chains/product_cache.hpp"
 #include "structures/chains/sequence_view.hpp"
+#include "structures/chains/stretch.hpp"
 #include "structures/structure.hpp"
 
 namespace structlearn {
@@ -85,6 +86,9 @@ class ConstrainedSequence final : public Structure {
                                                Workspace&) const override;
   std::vector<Output> sample(const Layout&, const Scores&, double eps, std::size_t n,
                              std::uint64_t seed, Workspace&) const override;
+  // The probability under the same distribution that a chain's labels pass each stretch.
+  std::vector<double> stretches(const Layout&, const Scores&, double eps, std::span<const Stretch>,
+                                const Neighbours&, Workspace&) const;
 
  private:
   class Example;

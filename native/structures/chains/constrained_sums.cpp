@@ -4,13 +4,14 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "numeric/elementary.hpp"
 #include "structures/chains/constrained_example.hpp"
 #include "structures/chains/product_sums.hpp"
 
 namespace structlearn {
 namespace {
 
-enum Scratch { kMarginals, kSeen };
+enum class ConstrainedSumScratch { kMarginals, kSeen };
 
 // Automata that reject this share of what the worst one does join with it.
 constexpr double kAlso = 0.1;
@@ -51,11 +52,11 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(
     return {sum_over(*product, layout, scores, eps, out, ws), product->states(), members.size()};
   }
   members.clear();
-  Output& y = ws.integer[kMarginals];
+  Output& y = ws.integer[ConstrainedSumScratch::kMarginals];
   if (search(example, layout, scores, y, members, ws).value == kMinusInfinity) return {};
   Marginals found = out;
   if (out.block[0] == nullptr) {  // what is left out is bounded by marginals
-    double* p = ws.real(kMarginals, layout.parts);
+    double* p = ws.real(ConstrainedSumScratch::kMarginals, layout.parts);
     for (std::size_t b = 0; b < kMaxBlocks; ++b) {
       if (layout.block[b].present) found.block[b] = p + layout.block[b].offset;
     }
@@ -104,7 +105,8 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
                                      std::vector<std::uint32_t>& worst, Workspace& ws) const {
   const std::size_t L = length(layout), K = layout.block[0].outcomes;
   const std::size_t D = std::max<std::size_t>(max_length_, 1);
-  double* seen = ws.real(kSeen, L * K);  // the probability that a label is read at a position
+  double* seen = ws.real(ConstrainedSumScratch::kSeen,
+                         L * K);  // the probability that a label is read at a position
   std::fill_n(seen, L * K, 0.0);
   for (std::size_t i = 0; i < L; ++i) {
     for (std::size_t d = 0; d < std::min(D, L - i); ++d) {
@@ -146,7 +148,7 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
       const auto product = example.product({{}, share.automaton});
       sum = product ? sum_over(*product, layout, scores, eps, {}, ws) : value;
     }
-    const double most = std::min(share.most, std::exp((sum - value) / eps));
+    const double most = std::min(share.most, elementary::exp((sum - value) / eps));
     rest += most - share.most;
     share.most = most;
   }
@@ -161,7 +163,7 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
     rest -= share.most;
     if (const auto product = example.product({members, share.automaton})) {
       const double broken = sum_over(*product, layout, scores, eps, {}, ws);
-      share.most = std::min(share.most, std::exp((broken - value) / eps));
+      share.most = std::min(share.most, elementary::exp((broken - value) / eps));
     }
     known += share.most;
     most = std::max(most, share.most);
@@ -173,6 +175,23 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
     if (share.most >= kAlso * most) worst.push_back(share.automaton);
   }
   return known + rest;
+}
+
+std::vector<double> ConstrainedSequence::stretches(const Layout& layout, const Scores& scores,
+                                                   double eps, std::span<const Stretch> stretches,
+                                                   const Neighbours& fits, Workspace& ws) const {
+  const Example example(*this, layout);
+  std::vector<std::uint32_t> members = example.every();
+  std::shared_ptr<const Product> product = example.product({members});
+  if (!product) {
+    sum(example, layout, scores, eps, {}, members, ws);
+    product = example.product({members});
+  }
+  return with_view(layout, scores, ws, [&](const SequenceView& v, auto&&) {
+    ProductSums sums(v, *product, eps, ws);
+    if (sums.value() == kMinusInfinity) return std::vector<double>(stretches.size());
+    return sums.stretches(stretches, fits);
+  });
 }
 
 std::optional<double> ConstrainedSequence::exact_entropy(const Layout& layout, const Scores& scores,

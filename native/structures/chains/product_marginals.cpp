@@ -1,6 +1,7 @@
 // Marginals and entropies of sums over a product: the way back.
 #include <algorithm>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/product_sums.hpp"
@@ -8,14 +9,32 @@
 namespace structlearn {
 namespace {
 
-enum Scratch { kEnded, kArrived, kRatio, kWindows, kLabels, kCounts };
+enum class ProductMarginalScratch {
+  kEnded,
+  kArrived,
+  kRatio,
+  kWindows,
+  kLabels,
+  kCounts,
+  kPassed,
+  kPassedBefore
+};
+
+// Of callers that read what arrives from the workspace.
+class NoSink final : public MarginalSink {
+  void segment(std::size_t, std::size_t, const double*) override {}
+  void first(const double*) override {}
+  void last(const double*) override {}
+  double* transition(std::size_t) override { return nullptr; }
+  bool summed() const override { return true; }
+};
 
 }  // namespace
 
 void ProductSums::marginals(MarginalSink& sink) {
   const std::size_t n = rows_.stride();
-  double* ended = ws_.real(kEnded, n);
-  double* arrived = ws_.real(kArrived, v_.L * n);
+  double* ended = ws_.real(ProductMarginalScratch::kEnded, n);
+  double* arrived = ws_.real(ProductMarginalScratch::kArrived, v_.L * n);
   std::fill_n(ended, n, 0.0);
   std::fill_n(arrived, v_.L * n, 0.0);
   choose_last();
@@ -24,7 +43,7 @@ void ProductSums::marginals(MarginalSink& sink) {
   sink.last(by_label(v_.L - 1, ended));
   const bool steps = v_.order > 0 && v_.L > v_.order;
   const bool summed = steps && sink.summed() && sink.transition(v_.order) != nullptr;
-  double* counts = ws_.real(kCounts, steps ? v_.table_size() : 0);
+  double* counts = ws_.real(ProductMarginalScratch::kCounts, steps ? v_.table_size() : 0);
   if (summed) std::fill_n(counts, v_.table_size(), 0.0);
   for (std::size_t j = v_.L; j > 0; --j) {
     if (j < v_.L && v_.grows(j)) divide_grown(j, at(arrived, j), ended);
@@ -40,7 +59,7 @@ void ProductSums::marginals(MarginalSink& sink) {
 
 // The probabilities of windows at position i, whatever the state; and of their newest labels.
 const double* ProductSums::by_window(std::size_t i, const double* p) {
-  double* windows = ws_.real(kWindows, v_.windows);
+  double* windows = ws_.real(ProductMarginalScratch::kWindows, v_.windows);
   std::fill_n(windows, v_.windows_at(i), 0.0);
   for (std::size_t s = 0; s < rows_.states(); ++s) {
     if (!rows_.possible(i + 1, s)) continue;
@@ -51,7 +70,7 @@ const double* ProductSums::by_window(std::size_t i, const double* p) {
 
 const double* ProductSums::by_label(std::size_t i, const double* p) {
   const double* windows = by_window(i, p);
-  double* labels = ws_.real(kLabels, v_.K);
+  double* labels = ws_.real(ProductMarginalScratch::kLabels, v_.K);
   std::fill_n(labels, v_.K, 0.0);
   for (std::size_t w = 0; w < v_.windows_at(i); ++w) labels[w % v_.K] += windows[w];
   return labels;
@@ -69,7 +88,7 @@ void ProductSums::divide_lengths(std::size_t j, const double* ended, double* arr
     sink.segment(j - 1, 1, by_window(j - 1, out));
     return;
   }
-  double* windows = ws_.real(kWindows, v_.windows);
+  double* windows = ws_.real(ProductMarginalScratch::kWindows, v_.windows);
   const double *top = at(top_, j), *mass = at(mass_, j);
   for (std::size_t d = 1; d <= v_.longest_to(j); ++d) {
     const double *from = at(arrived_, j - d), *score = v_.row(j - d, d);
@@ -117,10 +136,11 @@ void ProductSums::divide_grown(std::size_t i, const double* arrived, double* end
 // The probability of what arrives at i, divided among what came before.
 void ProductSums::divide_labels(std::size_t i, const double* arrived, double* ended,
                                 MarginalSink& sink) {
-  double* ratio = ws_.real(kRatio, rows_.stride());
+  double* ratio = ws_.real(ProductMarginalScratch::kRatio, rows_.stride());
   const double *total = at(total_, i), *most = most_ + i * rows_.states();
   double* out = v_.order > 0 ? sink.transition(i) : nullptr;
-  double* counts = out != nullptr ? ws_.real(kCounts, v_.table_size()) : nullptr;
+  double* counts =
+      out != nullptr ? ws_.real(ProductMarginalScratch::kCounts, v_.table_size()) : nullptr;
   if (counts != nullptr && !sink.summed()) std::fill_n(counts, v_.table_size(), 0.0);
   const double* E = table(i).E;
   for (std::size_t s = 0; s < rows_.states(); ++s) {
@@ -162,7 +182,7 @@ void ProductSums::gather(std::size_t i, std::size_t s, const double* ratio) {
   for (const Product::Step& step : p_.steps(i, s)) {
     if (step.to >= rows_.states() || !rows_.possible(i + 1, step.to)) continue;
     const Product::LabelSet& set = p_.set(step.set);
-    const double share = std::exp((most[s] - peak[step.to]) / eps_);
+    const double share = elementary::exp((most[s] - peak[step.to]) / eps_);
     const double* from = ratio + rows_.first(step.to);
     if (!rows_.wide(step.to)) {
       for (const std::uint32_t k : p_.labels_of(set)) {
@@ -211,10 +231,49 @@ void ProductSums::step_back(std::size_t i, std::size_t s, const double* E, doubl
   }
 }
 
+// P(y) is a walk back from the last label: what arrives behind the stretch has its probability
+// there, and is divided among the labels before, of which those are kept that pass.
+std::vector<double> ProductSums::stretches(std::span<const Stretch> stretches,
+                                           const Neighbours& fits) {
+  NoSink sink;
+  marginals(sink);
+  const std::size_t n = rows_.stride();
+  std::vector<double> probability;
+  double *passed = ws_.real(ProductMarginalScratch::kPassed, n),
+         *before = ws_.real(ProductMarginalScratch::kPassedBefore, n);
+  for (const Stretch& stretch : stretches) {
+    std::size_t i = std::min(stretch.end, v_.L - 1);
+    std::copy_n(at(ws_.real(ProductMarginalScratch::kArrived, v_.L * n), i), n, passed);
+    for (; i > 0 && i >= stretch.begin; --i) {
+      std::fill_n(before, n, 0.0);
+      for (std::size_t slot = 0; slot < n; ++slot) {
+        if (passed[slot] == 0.0) continue;
+        const std::size_t k = rows_.window(slot) % v_.K;
+        choose_before(i, slot);
+        for_shares(
+            terms_.size(), eps_, [&](std::size_t c) { return terms_[c]; },
+            [&](std::size_t c, double share) {
+              if (fits(stretch, i, rows_.window(choices_[c]) % v_.K, k)) {
+                before[choices_[c]] += passed[slot] * share;
+              }
+            });
+      }
+      std::swap(passed, before);
+    }
+    double sum = 0.0;
+    for (std::size_t slot = 0; slot < n; ++slot) {
+      const std::size_t k = rows_.window(slot) % v_.K;
+      if (stretch.begin > 0 || fits(stretch, 0, kNoOutcome, k)) sum += passed[slot];
+    }
+    probability.push_back(std::min(1.0, sum));
+  }
+  return probability;
+}
+
 double ProductSums::entropy() {
   const std::size_t n = rows_.stride();
-  double* ended = ws_.real(kEnded, n);
-  double* arrived = ws_.real(kArrived, v_.L * n);
+  double* ended = ws_.real(ProductMarginalScratch::kEnded, n);
+  double* arrived = ws_.real(ProductMarginalScratch::kArrived, v_.L * n);
   std::fill_n(arrived, v_.L * n, 0.0);
   double sum = 0.0;
   // Divides a probability among the choices, and adds how open they are.

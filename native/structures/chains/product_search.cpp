@@ -9,7 +9,7 @@
 namespace structlearn {
 namespace {
 
-enum Scratch { kArrived, kEnded, kStep };
+enum class ProductSearchScratch { kArrived, kEnded, kStep };
 
 // ended(j)[slot]: the best score of what ends before j in a state of the product; arrived(i)[slot]:
 // the same for what goes on at i with the label of the slot, without the segment that starts there.
@@ -18,9 +18,9 @@ class BestChart {
   BestChart(const SequenceView& v, const Product& p, bool keep, Workspace& ws)
       : v_(v), p_(p), rows_(v, p) {
     keep_ = keep || v.D > 1;
-    arrived_ = ws.real(kArrived, (keep_ ? v.L : 1) * rows_.stride());
-    ended_ = ws.real(kEnded, (v.L + 1) * rows_.stride());
-    step_ = ws.real(kStep, v.windows);
+    arrived_ = ws.real(ProductSearchScratch::kArrived, (keep_ ? v.L : 1) * rows_.stride());
+    ended_ = ws.real(ProductSearchScratch::kEnded, (v.L + 1) * rows_.stride());
+    step_ = ws.real(ProductSearchScratch::kStep, v.windows);
     for (std::size_t j = 1; j <= v.L; ++j) {
       arrive(j - 1);
       end(j);

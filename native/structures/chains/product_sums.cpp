@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/shared_table.hpp"
@@ -9,9 +10,7 @@
 namespace structlearn {
 namespace {
 
-constexpr double kTooSmall = 1e-250;
-
-enum Scratch {
+enum class ProductSumScratch {
   kArrived,
   kTop,
   kMass,
@@ -34,17 +33,17 @@ ProductSums::ProductSums(const SequenceView& v, const Product& p, double eps, Wo
       rows_(v, p),
       eps_(eps),
       ws_(ws),
-      arrived_(ws.real(kArrived, v.L * rows_.stride())),
-      top_(ws.real(kTop, (v.L + 1) * rows_.stride())),
-      mass_(v.D > 1 ? ws.real(kMass, (v.L + 1) * rows_.stride()) : nullptr),
-      weight_(ws.real(kWeight, v.L * rows_.stride())),
-      total_(ws.real(kTotal, v.L * rows_.stride())),
-      most_(ws.real(kMost, v.L * rows_.states())),
-      peak_(ws.real(kPeak, v.L * rows_.states())),
-      step_(ws.real(kStep, v.windows)),
-      back_(ws.real(kBack, v.windows)),
-      terms_(ws.real[kTerms]),
-      choices_(ws.index[kChoices]) {
+      arrived_(ws.real(ProductSumScratch::kArrived, v.L * rows_.stride())),
+      top_(ws.real(ProductSumScratch::kTop, (v.L + 1) * rows_.stride())),
+      mass_(v.D > 1 ? ws.real(ProductSumScratch::kMass, (v.L + 1) * rows_.stride()) : nullptr),
+      weight_(ws.real(ProductSumScratch::kWeight, v.L * rows_.stride())),
+      total_(ws.real(ProductSumScratch::kTotal, v.L * rows_.stride())),
+      most_(ws.real(ProductSumScratch::kMost, v.L * rows_.states())),
+      peak_(ws.real(ProductSumScratch::kPeak, v.L * rows_.states())),
+      step_(ws.real(ProductSumScratch::kStep, v.windows)),
+      back_(ws.real(ProductSumScratch::kBack, v.windows)),
+      terms_(ws.real[ProductSumScratch::kTerms]),
+      choices_(ws.index[ProductSumScratch::kChoices]) {
   for (std::size_t j = 1; j <= v.L; ++j) {
     arrive(j - 1);
     end(j);
@@ -55,10 +54,10 @@ ProductSums::ProductSums(const SequenceView& v, const Product& p, double eps, Wo
 
 ProductSums::Table ProductSums::table(std::size_t i) {
   if (v_.order == 0) return {};
-  const auto [E, shift] =
-      v_.stride == 0
-          ? shared_exponentials(v_.transition, v_.table_size(), eps_, ws_)
-          : exponentials(v_.table(i), v_.table_size(), eps_, ws_.real(kTable, v_.table_size()));
+  const auto [E, shift] = v_.stride == 0
+                              ? shared_exponentials(v_.transition, v_.table_size(), eps_, ws_)
+                              : exponentials(v_.table(i), v_.table_size(), eps_,
+                                             ws_.real(ProductSumScratch::kTable, v_.table_size()));
   return {E, shift};
 }
 
@@ -160,7 +159,7 @@ void ProductSums::scatter(std::size_t i, std::size_t s) {
   for (const Product::Step& step : p_.steps(i, s)) {
     if (step.to >= rows_.states() || !rows_.possible(i + 1, step.to)) continue;
     const Product::LabelSet& set = p_.set(step.set);
-    const double share = std::exp((most[s] - peak[step.to]) / eps_);
+    const double share = elementary::exp((most[s] - peak[step.to]) / eps_);
     double* to = total + rows_.first(step.to);
     if (!rows_.wide(step.to)) {
       for (const std::uint32_t k : p_.labels_of(set)) {
@@ -185,7 +184,7 @@ void ProductSums::settle(std::size_t i, std::size_t s, double shift) {
   double *total = at(total_, i), *arrived = at(arrived_, i);
   rows_.for_row(i, s, [&](std::size_t slot, std::size_t) {
     if (total[slot] > kTooSmall) {
-      arrived[slot] = base + eps_ * std::log(total[slot]);
+      arrived[slot] = base + eps_ * elementary::log(total[slot]);
       return;
     }
     total[slot] = 0.0;
@@ -260,7 +259,7 @@ void ProductSums::choose_length(std::size_t j, std::size_t slot) {
 void ProductSums::draw(Random& random, Output& y) {
   const auto chosen = [&] {
     const double top = max_value(terms_.data(), terms_.size());
-    for (double& x : terms_) x = std::exp((x - top) / eps_);
+    for (double& x : terms_) x = elementary::exp((x - top) / eps_);
     return choices_[structlearn::draw(terms_.data(), terms_.size(), 1, random)];
   };
   y.assign(v_.L, -1);

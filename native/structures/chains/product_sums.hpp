@@ -9,10 +9,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "numeric/elementary.hpp"
 #include "numeric/random.hpp"
 #include "structures/chains/product_rows.hpp"
+#include "structures/chains/stretch.hpp"
 
 namespace structlearn {
 
@@ -44,6 +47,8 @@ class ProductSums {
   double entropy();
   // A draw from P(y) ~ exp(score(y) / eps).
   void draw(Random&, Output& y);
+  // The probability that the labels pass each stretch; of chains.
+  std::vector<double> stretches(std::span<const Stretch>, const Neighbours&);
 
  private:
   struct Table {
@@ -55,7 +60,7 @@ class ProductSums {
   double ended(std::size_t j, std::size_t slot) const {
     const double top = at(top_, j)[slot];
     if (mass_ == nullptr || top == kMinusInfinity) return top;
-    return top + eps_ * std::log(at(mass_, j)[slot]);
+    return top + eps_ * elementary::log(at(mass_, j)[slot]);
   }
   Table table(std::size_t i);
 

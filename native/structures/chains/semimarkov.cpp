@@ -44,7 +44,7 @@ bool SemiMarkov::reads(const Layout& layout, std::size_t block, std::size_t site
 
 namespace {
 
-enum Scratch { kBest, kArrived, kTiled, kLast };
+enum class SegmentSearchScratch { kBest, kArrived, kTiled, kLast };
 
 // Where a maximum came from is not stored: it is looked up on the way back, the first place that
 // gives it. If rounding to infinity leaves none, the last one will do.
@@ -71,9 +71,9 @@ struct SegmentChart {
 
 SegmentChart best_chart(const SegmentView& v, Workspace& ws) {
   const std::size_t K = v.K;
-  double* best = ws.real(kBest, (v.L + 1) * K);
-  double* arrived = ws.real(kArrived, v.L * K);
-  double* tiled = ws.real(kTiled, v.D * K);
+  double* best = ws.real(SegmentSearchScratch::kBest, (v.L + 1) * K);
+  double* arrived = ws.real(SegmentSearchScratch::kArrived, v.L * K);
+  double* tiled = ws.real(SegmentSearchScratch::kTiled, v.D * K);
   std::fill(best, best + (v.L + 1) * K, kMinusInfinity);
   for (std::size_t i = 0; i < v.L; ++i) {
     double* now = arrived + i * K;
@@ -133,7 +133,7 @@ double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
   const SegmentView v(layout, scores, max_length_, ws);
   const std::size_t K = v.K;
   const auto [best, arrived] = best_chart(v, ws);
-  double* last = ws.real(kLast, K);
+  double* last = ws.real(SegmentSearchScratch::kLast, K);
   for (std::size_t k = 0; k < K; ++k) last[k] = best[v.L * K + k] + v.end_of(k);
   std::size_t k = first_max(last, K), j = v.L;
   const double value = last[k];

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/semimarkov_view.hpp"
@@ -18,9 +19,17 @@
 namespace structlearn {
 namespace {
 
-constexpr double kTooSmall = 1e-250;
-
-enum Scratch { kArrived, kTop, kMass, kTerms, kWeight, kSum, kRows, kProbability, kBack };
+enum class SegmentMarginalScratch {
+  kArrived,
+  kTop,
+  kMass,
+  kTerms,
+  kWeight,
+  kSum,
+  kRows,
+  kProbability,
+  kBack
+};
 
 // The exponentials of the transitions.
 TableExponentials tables_of(const SegmentView& v, double eps, Workspace& ws) {
@@ -41,7 +50,7 @@ struct Forward {
   std::size_t K;
 
   double ended(std::size_t j, std::size_t k) const {
-    return top[j * K + k] + eps * std::log(mass[j * K + k]);
+    return top[j * K + k] + eps * elementary::log(mass[j * K + k]);
   }
 };
 
@@ -89,7 +98,7 @@ void sum_labels(const SegmentView& v, std::size_t j, const Forward& f,
   kernels().sum_step(weight, E, sum, K, 1, K);
   for (std::size_t k = 0; k < K; ++k) {
     if (sum[k] > kTooSmall) {
-      arrived[k] = most + shift + f.eps * std::log(sum[k]);
+      arrived[k] = most + shift + f.eps * elementary::log(sum[k]);
     } else {
       sum[k] = 0.0;
       const double* T = v.table(j) + k;
@@ -105,13 +114,13 @@ Forward forward(const SegmentView& v, double eps, const TableExponentials& table
   f.eps = eps;
   f.K = K;
   f.stride = keep_terms ? v.D * K : 0;
-  f.arrived = ws.real(kArrived, L * K);
-  f.top = ws.real(kTop, (L + 1) * K);
-  f.mass = ws.real(kMass, (L + 1) * K);
-  f.terms = ws.real(kTerms, (keep_terms ? L + 1 : 1) * v.D * K);
-  f.weight = ws.real(kWeight, L * K);
-  f.sum = ws.real(kSum, L * K);
-  double* shift = ws.real(kRows, 2 * K);
+  f.arrived = ws.real(SegmentMarginalScratch::kArrived, L * K);
+  f.top = ws.real(SegmentMarginalScratch::kTop, (L + 1) * K);
+  f.mass = ws.real(SegmentMarginalScratch::kMass, (L + 1) * K);
+  f.terms = ws.real(SegmentMarginalScratch::kTerms, (keep_terms ? L + 1 : 1) * v.D * K);
+  f.weight = ws.real(SegmentMarginalScratch::kWeight, L * K);
+  f.sum = ws.real(SegmentMarginalScratch::kSum, L * K);
+  double* shift = ws.real(SegmentMarginalScratch::kRows, 2 * K);
   for (std::size_t k = 0; k < K; ++k) f.arrived[k] = v.start_of(k);
   for (std::size_t j = 1; j <= L; ++j) {
     sum_lengths(v, j, f, shift);
@@ -129,9 +138,10 @@ class Backward {
     const Block& table = layout.block[SemiMarkov::kTransition];
     transition_ = table.present ? out.block[SemiMarkov::kTransition] : nullptr;
     by_position_ = out.by_position || table.sites != 1;
-    arrived_ = ws.real(kProbability, v.L * v.K);
-    back_ = ws.real(kBack, v.L * v.K);  // kept for all positions: see add_shared
-    ended_ = ws.real(kRows, 2 * v.K);
+    arrived_ = ws.real(SegmentMarginalScratch::kProbability, v.L * v.K);
+    back_ = ws.real(SegmentMarginalScratch::kBack,
+                    v.L * v.K);  // kept for all positions: see add_shared
+    ended_ = ws.real(SegmentMarginalScratch::kRows, 2 * v.K);
   }
 
   void run() {
@@ -233,7 +243,7 @@ std::vector<Output> SemiMarkov::sample(const Layout& layout, const Scores& score
   const std::size_t K = v.K;
   const Forward f = forward(v, eps, tables_of(v, eps, ws), false, ws);
   if (f.value == kMinusInfinity) return {};
-  double* w = ws.real(kBack, std::max(v.D, K));
+  double* w = ws.real(SegmentMarginalScratch::kBack, std::max(v.D, K));
   const auto choose = [&](std::size_t count, Random& random, auto&& x) {
     return draw_softmax(count, eps, w, random, x);
   };

@@ -9,6 +9,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "structures/graphs/pairwise.hpp"
 
@@ -172,7 +173,7 @@ class Sweeper {
       }
       if (sum() && top > kMinusInfinity) {
         for (std::size_t i = 0; i < K_ * K_; ++i) {
-          table[i] = std::exp((table[i] - top) / s_.temperature);
+          table[i] = elementary::exp((table[i] - top) / s_.temperature);
         }
       }
       for (std::size_t a = 0; a < K_; ++a) {
@@ -187,7 +188,7 @@ class Sweeper {
       if (top == kMinusInfinity)
         throw Infeasible("no legal output is left: every output scores -inf");
       for (std::size_t k = 0; k < K_; ++k) {
-        own_[v * K_ + k] = std::exp((score[k] - top) / s_.temperature);
+        own_[v * K_ + k] = elementary::exp((score[k] - top) / s_.temperature);
       }
     }
   }

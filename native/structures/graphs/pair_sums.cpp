@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "numeric/softmax.hpp"
 
 namespace structlearn {
@@ -34,7 +35,7 @@ void independent_sums(const Pairwise& m, double temperature, PairSums& sums) {
 double entropy(const double* p, std::size_t n) {
   double total = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (p[i] > 0.0) total -= p[i] * std::log(p[i]);
+    if (p[i] > 0.0) total -= p[i] * elementary::log(p[i]);
   }
   return total;
 }

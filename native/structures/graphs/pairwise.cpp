@@ -69,9 +69,9 @@ double Pairwise::score(const std::int32_t* y) const {
 double Pairwise::clique_score(const std::int32_t* y) const {
   double total = 0.0;
   for (std::size_t c = 0; c < cliques.count; ++c) {
-    const auto [label, missing] = cliques.common(c, y);
+    const auto [common, missing] = cliques.common(c, y);
     const double share = 1.0 - missing / cliques.slack[c];
-    if (share > 0.0) total += share * cliques.reward[c * labels + static_cast<std::size_t>(label)];
+    if (share > 0.0) total += share * cliques.reward[c * labels + static_cast<std::size_t>(common)];
   }
   return total;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "structures/graphs/pairwise.hpp"
 
 namespace structlearn {
@@ -22,9 +23,9 @@ double pseudo_likelihood(const Pairwise& m, const std::int32_t* y, double temper
     double* s = node + v * K;
     const double top = *std::max_element(s, s + K), gold = s[label(v)];
     double total = 0.0;
-    for (std::size_t k = 0; k < K; ++k) total += s[k] = std::exp((s[k] - top) / temperature);
+    for (std::size_t k = 0; k < K; ++k) total += s[k] = elementary::exp((s[k] - top) / temperature);
     for (std::size_t k = 0; k < K; ++k) s[k] /= total;
-    value += (top - gold) + temperature * std::log(total);
+    value += (top - gold) + temperature * elementary::log(total);
   }
   for (std::size_t e = 0; e < m.n_edges; ++e) {
     const auto [p, q] = m.edge(e);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/open_number.hpp"
 #include "structures/trees/arborescence.hpp"
@@ -71,7 +72,7 @@ inline const double* summed_labels(const Layout& layout, const Scores& scores, d
     sum[s] = top;
     if (top == kMinusInfinity) continue;
     kernels().exp_shifted(arc + s * R, R, top, 1.0 / eps, scratch);
-    sum[s] += eps * std::log(added(scratch, R));
+    sum[s] += eps * elementary::log(added(scratch, R));
   }
   return sum;
 }
@@ -83,12 +84,12 @@ inline Open openness_of_labels(const double* scores, std::size_t R, double eps) 
   const std::size_t best = static_cast<std::size_t>(std::max_element(scores, scores + R) - scores);
   double rest = 0.0, mean = 0.0;
   for (std::size_t r = 0; r < R; ++r) {
-    const double lag = (scores[best] - scores[r]) / eps, weight = std::exp(-lag);
+    const double lag = (scores[best] - scores[r]) / eps, weight = elementary::exp(-lag);
     if (r == best || !(weight > 0.0)) continue;
     rest += weight;
     mean += weight * lag;
   }
-  return {Wide::exp(std::log1p(rest)), std::log1p(rest) + mean / (1.0 + rest)};
+  return {Wide::exp(elementary::log1p(rest)), elementary::log1p(rest) + mean / (1.0 + rest)};
 }
 
 // The probability of each arc, divided among its labels.

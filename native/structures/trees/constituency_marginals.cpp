@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/trees/constituency.hpp"
@@ -14,7 +15,16 @@
 namespace structlearn {
 namespace {
 
-enum Scratch { kFollow, kChild, kBody, kLabelled, kAny, kMassF, kMassC, kWeights };
+enum class SpanMarginalScratch {
+  kFollow,
+  kChild,
+  kBody,
+  kLabelled,
+  kAny,
+  kMassF,
+  kMassC,
+  kWeights
+};
 
 // eps log sum exp(x / eps) of n numbers; their weights, relative to the largest, into w.
 double log_sum(const double* x, std::size_t n, double eps, double* w) {
@@ -23,17 +33,18 @@ double log_sum(const double* x, std::size_t n, double eps, double* w) {
   kernels().exp_shifted(x, n, top, 1.0 / eps, w);
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i) sum += w[i];
-  return top + eps * std::log(sum);
+  return top + eps * elementary::log(sum);
 }
 
 double log_add(double a, double b, double eps) {
   const double top = std::max(a, b), low = std::min(a, b);
-  return low == kMinusInfinity ? top : top + eps * std::log1p(std::exp((low - top) / eps));
+  return low == kMinusInfinity ? top
+                               : top + eps * elementary::log1p(elementary::exp((low - top) / eps));
 }
 
 // exp(x / eps) among exp(x / eps) + exp(y / eps), 0 where x is -inf.
 double share(double x, double y, double eps) {
-  return x == kMinusInfinity ? 0.0 : 1.0 / (1.0 + std::exp((y - x) / eps));
+  return x == kMinusInfinity ? 0.0 : 1.0 / (1.0 + elementary::exp((y - x) / eps));
 }
 
 // w[i] = exp((x[i] - total) / eps), total their logarithm; returns what they add up to, which is 1
@@ -56,12 +67,12 @@ struct Chart {
         m(v.n + 1),
         R(v.R),
         eps(temperature),
-        follow(ws.real(kFollow, m * m)),
-        child(ws.real(kChild, m * m)),
-        body(ws.real(kBody, m * m)),
-        labelled(ws.real(kLabelled, m * m)),
-        any(ws.real(kAny, m * m)),
-        w(ws.real(kWeights, 2 * std::max(m, v.R))) {
+        follow(ws.real(SpanMarginalScratch::kFollow, m * m)),
+        child(ws.real(SpanMarginalScratch::kChild, m * m)),
+        body(ws.real(SpanMarginalScratch::kBody, m * m)),
+        labelled(ws.real(SpanMarginalScratch::kLabelled, m * m)),
+        any(ws.real(SpanMarginalScratch::kAny, m * m)),
+        w(ws.real(SpanMarginalScratch::kWeights, 2 * std::max(m, v.R))) {
     for (std::size_t i = n; i-- > 0;) {
       for (std::size_t j = i + 1; j <= n; ++j) {
         const double* s = v.row(i, j);
@@ -98,8 +109,8 @@ double Constituency::infer(const Layout& layout, const Scores& scores, double ep
   std::fill(p, p + n * m * R, 0.0);
   if (value == kMinusInfinity) return value;
   // Probability that a span is in the binary tree, as the rest of a row of children and as a child.
-  double* mass_follow = ws.real(kMassF, m * m);  // by column, as follow
-  double* mass_child = ws.real(kMassC, m * m);
+  double* mass_follow = ws.real(SpanMarginalScratch::kMassF, m * m);  // by column, as follow
+  double* mass_child = ws.real(SpanMarginalScratch::kMassC, m * m);
   std::fill(mass_follow, mass_follow + m * m, 0.0);
   std::fill(mass_child, mass_child + m * m, 0.0);
   mass_follow[n * m] = 1.0;

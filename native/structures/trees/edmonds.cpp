@@ -25,7 +25,7 @@ namespace {
 
 using Node = std::int32_t;
 
-enum Scratch { kNodes, kRows };
+enum class EdmondsScratch { kNodes, kRows };
 
 // Words are the nodes 1..n, contracted cycles those from N = n + 1 on.
 template <class Watch>
@@ -39,11 +39,11 @@ class Contraction {
         nodes_(static_cast<Node>(N_)),
         ws_(ws),
         watch_(watch) {
-    double* reals = ws.real(kNodes, 3 * capacity_);
+    double* reals = ws.real(EdmondsScratch::kNodes, 3 * capacity_);
     inner_ = reals;
     root_ = reals + capacity_;
     worth_ = reals + 2 * capacity_;
-    std::int32_t* integers = ws.integer(kNodes, 7 * capacity_);
+    std::int32_t* integers = ws.integer(EdmondsScratch::kNodes, 7 * capacity_);
     head_ = integers;
     top_ = integers + capacity_;
     place_ = integers + 2 * capacity_;
@@ -51,7 +51,7 @@ class Contraction {
     first_ = integers + 4 * capacity_;
     members_ = integers + 5 * capacity_;
     path_ = integers + 6 * capacity_;
-    hangs_ = ws.flag(kNodes, 2 * capacity_);
+    hangs_ = ws.flag(EdmondsScratch::kNodes, 2 * capacity_);
     seen_ = hangs_ + capacity_;
   }
 
@@ -204,7 +204,7 @@ class Contraction {
     }
     n_active_ = n_;
     first_[nodes_] = 0;
-    rows_ = ws_.real(kRows, 2 * capacity_ * n_);
+    rows_ = ws_.real(EdmondsScratch::kRows, 2 * capacity_ * n_);
   }
 
   // The node that v is part of.

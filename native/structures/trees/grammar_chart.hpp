@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "numeric/elementary.hpp"
 #include "structures/trees/grammar_trees.hpp"
 
 namespace structlearn {
@@ -112,11 +113,11 @@ class GrammarChart {
     double best = kMinusInfinity, sum = 0.0;
     roots([&](std::size_t, double x) { best = std::max(best, x); });
     if (eps_ == 0.0 || best == kMinusInfinity) return best;
-    roots([&](std::size_t, double x) { sum += std::exp((x - best) / eps_); });
-    return best + eps_ * std::log(sum);
+    roots([&](std::size_t, double x) { sum += elementary::exp((x - best) / eps_); });
+    return best + eps_ * elementary::log(sum);
   }
 
-  double weight(double x, double total) const { return std::exp((x - total) / eps_); }
+  double weight(double x, double total) const { return elementary::exp((x - total) / eps_); }
   // Whether scores are so large that weights do not add up to 1.
   bool coarse() const { return size_ > 1e6 * eps_; }
 
@@ -141,10 +142,10 @@ class GrammarChart {
     if (eps_ == 0.0) return;
     std::copy(out, out + R, largest_.begin());
     std::fill(sum_.begin(), sum_.end(), 0.0);
-    each([&](std::size_t a, double x) { sum_[a] += std::exp((x - largest_[a]) / eps_); });
+    each([&](std::size_t a, double x) { sum_[a] += elementary::exp((x - largest_[a]) / eps_); });
     for (std::size_t a = 0; a < R; ++a) {
       if (out[a] == kMinusInfinity) continue;
-      out[a] += eps_ * std::log(sum_[a]);
+      out[a] += eps_ * elementary::log(sum_[a]);
       size_ = std::max(size_, std::abs(out[a]));
     }
   }

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <utility>
 
+#include "numeric/elementary.hpp"
 #include "structures/trees/eisner_ways.hpp"
 #include "structures/trees/widening_sums.hpp"
 
@@ -101,7 +102,7 @@ class SumChart {
     inside();
     if constexpr (std::is_same_v<T, double>) {
       // What was lost weighs less than 1e-300 times what may stand around it.
-      const double least = std::exp(kLogLeast + 0.96 * static_cast<double>(n_));
+      const double least = elementary::exp(kLogLeast + 0.96 * static_cast<double>(n_));
       certain_ = sum_ > least && std::isfinite(sum_);
       for (int i = 0; i < kShifts && !certain_; ++i) {
         if (!shift_words()) return false;
@@ -228,7 +229,7 @@ class SumChart {
         if (!(sum > 1e-250 && sum < 1e250)) continue;
         ++held;
         for (std::size_t m = a; m <= b; ++m) {
-          rate[m] += std::log(sum) / static_cast<double>(length);
+          rate[m] += elementary::log(sum) / static_cast<double>(length);
           times[m] += 1.0;
         }
       }

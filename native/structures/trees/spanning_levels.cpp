@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 
+#include "numeric/elementary.hpp"
 #include "structures/trees/matrix_tree.hpp"
 
 namespace structlearn {
@@ -36,7 +37,7 @@ class Parts {
 
 double log_add(double a, double b, double eps) {
   if (a == kMinusInfinity) return b;
-  return std::max(a, b) + eps * std::log1p(std::exp(-std::abs(a - b) / eps));
+  return std::max(a, b) + eps * elementary::log1p(elementary::exp(-std::abs(a - b) / eps));
 }
 
 // The sum over the spanning trees of one part after a level, of the parts before it.
@@ -66,7 +67,7 @@ double sum_joined(std::span<ScoredEdge> level, const Parts& before, const Parts&
   for (ScoredEdge& e : level) {
     if (!counts(e)) continue;
     const std::size_t at = place(e, false);
-    e.p = (p[at] + p[place(e, true)]) * std::exp((e.score - top - arc[at]) / eps);
+    e.p = (p[at] + p[place(e, true)]) * elementary::exp((e.score - top - arc[at]) / eps);
   }
   return value + static_cast<double>(k - 1) * top;
 }
@@ -77,7 +78,8 @@ double sum_by_levels(std::vector<ScoredEdge>& edges, std::size_t n, double eps) 
   std::stable_sort(edges.begin(), edges.end(),
                    [](const ScoredEdge& a, const ScoredEdge& b) { return a.score > b.score; });
   // There are n^(n-2) trees.
-  const double gap = eps * (750.0 + static_cast<double>(n) * std::log(static_cast<double>(n)));
+  const double gap =
+      eps * (750.0 + static_cast<double>(n) * elementary::log(static_cast<double>(n)));
   Parts parts(n);
   double value = 0.0;
   for (std::size_t first = 0, last; first < edges.size(); first = last) {

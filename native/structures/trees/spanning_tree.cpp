@@ -18,7 +18,7 @@ namespace structlearn {
 namespace {
 
 // What a workspace holds.
-enum Scratch { kArcs, kArcMarginals, kNearest, kInside, kHeads };
+enum class SpanningScratch { kArcs, kArcMarginals, kNearest, kInside, kHeads };
 
 std::size_t node_count(const Layout& layout) {
   const auto ends = layout.topology;
@@ -43,7 +43,7 @@ void for_edges(const Layout& layout, std::size_t n, Visit&& visit) {
 
 // The scores of both directions of every edge.
 const double* both_ways(const Layout& layout, const double* edge, std::size_t n, Workspace& ws) {
-  double* arc = ws.real(kArcs, n * n);
+  double* arc = ws.real(SpanningScratch::kArcs, n * n);
   std::fill(arc, arc + n * n, kMinusInfinity);
   for_edges(layout, n, [&](std::size_t i, std::size_t j, std::size_t site) {
     arc[i * n + j] = arc[j * n + i] = edge[site];
@@ -123,8 +123,8 @@ double best_tree(const Layout& layout, const double* edge, std::size_t n, Output
 
 // Prim's algorithm on a matrix: the tree grows from node 0 by the best edge that leaves it.
 double best_tree(const double* arc, std::size_t n, std::int32_t* heads, Workspace& ws) {
-  double* nearest = ws.real(kNearest, n);
-  std::uint8_t* inside = ws.flag(kInside, n);
+  double* nearest = ws.real(SpanningScratch::kNearest, n);
+  std::uint8_t* inside = ws.flag(SpanningScratch::kInside, n);
   std::fill(inside, inside + n, std::uint8_t{0});
   std::fill(heads, heads + n - 1, 0);
   std::copy(arc, arc + n, nearest);
@@ -191,7 +191,7 @@ double SpanningTree::argmax(const Layout& layout, const Scores& scores, Output& 
                             Workspace& ws) const {
   const std::size_t n = node_count(layout);
   if (!layout.topology.empty()) return best_tree(layout, scores.block[kEdge], n, y);
-  std::int32_t* heads = ws.integer(kHeads, n);
+  std::int32_t* heads = ws.integer(SpanningScratch::kHeads, n);
   const double value = best_tree(both_ways(layout, scores.block[kEdge], n, ws), n, heads, ws);
   y = value > kMinusInfinity ? edges_of(heads, n) : Output(2 * (n - 1), 0);
   return value;
@@ -209,7 +209,7 @@ double SpanningTree::infer(const Layout& layout, const Scores& scores, double ep
     if (score > kMinusInfinity) largest = std::max(largest, std::abs(score));
   });
   if (largest > kEnormous * eps) return infer_levels(layout, scores.block[kEdge], n, eps, edge);
-  double* p = edge != nullptr ? ws.real(kArcMarginals, n * n) : nullptr;
+  double* p = edge != nullptr ? ws.real(SpanningScratch::kArcMarginals, n * n) : nullptr;
   const double* arc = both_ways(layout, scores.block[kEdge], n, ws);
   const double value = sum_arborescences(arc, n - 1, false, eps, p);
   if (p == nullptr || value == kMinusInfinity) return value;

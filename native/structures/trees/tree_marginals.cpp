@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/shared_table.hpp"
@@ -13,9 +14,7 @@
 namespace structlearn {
 namespace {
 
-constexpr double kTooSmall = 1e-250;
-
-enum Scratch { kBelow, kSent, kWeight, kSum, kProbability, kBack, kRow };
+enum class TreeMarginalScratch { kBelow, kSent, kWeight, kSum, kProbability, kBack, kRow };
 
 // The exponentials of the edges.
 TableExponentials tables_of(const TreeView& v, double eps, Workspace& ws) {
@@ -33,8 +32,10 @@ struct Upward {
 
 Upward upward(const TreeView& v, double eps, const TableExponentials& tables, Workspace& ws) {
   const std::size_t K = v.K;
-  const Upward up{eps, ws.real(kBelow, v.N * K), ws.real(kSent, v.N * K), ws.real(kWeight, v.N * K),
-                  ws.real(kSum, v.N * K)};
+  const Upward up{eps, ws.real(TreeMarginalScratch::kBelow, v.N * K),
+                  ws.real(TreeMarginalScratch::kSent, v.N * K),
+                  ws.real(TreeMarginalScratch::kWeight, v.N * K),
+                  ws.real(TreeMarginalScratch::kSum, v.N * K)};
   std::copy(v.label, v.label + v.N * K, up.below);
   for (std::size_t i = v.N; i-- > 1;) {
     const std::size_t u = v.order[i], e = v.edge_of(u);
@@ -53,7 +54,7 @@ Upward upward(const TreeView& v, double eps, const TableExponentials& tables, Wo
     kernels().sum_step_back(E, weight, sum, K, 1, K);
     for (std::size_t a = 0; a < K; ++a) {
       if (sum[a] > kTooSmall) {
-        sent[a] = top + shift + eps * std::log(sum[a]);
+        sent[a] = top + shift + eps * elementary::log(sum[a]);
       } else {
         sum[a] = 0.0;
         const double* T = v.table(u) + a * K;
@@ -75,7 +76,7 @@ class Downward {
         edge_(out.block[Tree::kEdge]),
         by_edge_(out.by_position || v.stride != 0),
         p_(out.block[Tree::kLabel]),
-        back_(ws.real(kBack, v.N * v.K)) {}
+        back_(ws.real(TreeMarginalScratch::kBack, v.N * v.K)) {}
 
   void run() {
     const std::size_t K = v_.K;
@@ -134,7 +135,7 @@ double Tree::infer(const Layout& layout, const Scores& scores, double eps, const
   const TreeView v(layout, scores, ws);
   const TableExponentials tables = tables_of(v, eps, ws);
   const Upward up = upward(v, eps, tables, ws);
-  double* row = ws.real(kRow, v.K);
+  double* row = ws.real(TreeMarginalScratch::kRow, v.K);
   const double value = softmax(up.below + v.root() * v.K, v.K, eps, row);
   if (value > kMinusInfinity && out.block[kLabel] != nullptr) {
     Downward(v, tables, up, out, ws).run();
@@ -147,7 +148,7 @@ std::vector<Output> Tree::sample(const Layout& layout, const Scores& scores, dou
   const TreeView v(layout, scores, ws);
   const std::size_t K = v.K;
   const Upward up = upward(v, eps, tables_of(v, eps, ws), ws);
-  double* w = ws.real(kRow, K);
+  double* w = ws.real(TreeMarginalScratch::kRow, K);
   if (softmax(up.below + v.root() * K, K, eps, w) == kMinusInfinity) return {};
   std::vector<Output> result(n, Output(v.N));
   for (std::size_t s = 0; s < n; ++s) {

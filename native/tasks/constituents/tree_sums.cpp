@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "numeric/kernels.hpp"
 #include "tasks/constituents/span_trees.hpp"
 #include "tasks/constituents/tree_chart.hpp"
@@ -18,12 +19,12 @@ constexpr double kTiny = 1e-250;
 double log_add(double a, double b) {
   const double top = std::max(a, b);
   if (top == kMinusInfinity) return top;
-  return top + std::log1p(std::exp(std::min(a, b) - top));
+  return top + elementary::log1p(elementary::exp(std::min(a, b) - top));
 }
 
 // exp(part - whole), 0 where there is no part.
 double share(double part, double whole) {
-  return part == kMinusInfinity ? 0.0 : std::exp(part - whole);
+  return part == kMinusInfinity ? 0.0 : elementary::exp(part - whole);
 }
 
 // The sums of one sentence, and what inside and outside have in common.
@@ -111,7 +112,7 @@ class Summation {
     std::fill(sum_.begin(), sum_.end(), 0.0);
     for (std::size_t m = 0; m < splits; ++m) k_.add_scaled(1.0, ways + m * R_, sum_.data(), R_);
     for (std::size_t x = 0; x < R_; ++x) {
-      out[x] = out[x] == kMinusInfinity ? out[x] : out[x] + std::log(sum_[x]);
+      out[x] = out[x] == kMinusInfinity ? out[x] : out[x] + elementary::log(sum_[x]);
     }
   }
 
@@ -160,8 +161,8 @@ class Summation {
     const double top = symbols(place, i, j);
     const double* own = v_.row(kFirst + place, i, j);
     for (std::size_t p = 0; p < R_; ++p) {
-      out[p] =
-          own[p] + (sum_[p] > kTiny ? top + most_ + std::log(sum_[p]) : child_sum(place, i, j, p));
+      out[p] = own[p] + (sum_[p] > kTiny ? top + most_ + elementary::log(sum_[p])
+                                         : child_sum(place, i, j, p));
     }
   }
 

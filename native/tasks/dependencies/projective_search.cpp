@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
 #include "structures/lazy_kbest.hpp"
 #include "tasks/dependencies/part_scorer.hpp"
 
@@ -117,7 +118,7 @@ double ProjectiveSums::marginals(double* label, double* sibling, double* grand) 
     for (std::size_t e = 0; e < chart_.ways(item); ++e) {
       const auto way = chart_.way(item, e);
       const double surprise = chart_.value(*v) - chart_.total(way);
-      const double m = mass_[*v] * std::exp(-surprise);
+      const double m = mass_[*v] * elementary::exp(-surprise);
       if (!(m > 0.0)) continue;
       entropy += m * std::max(surprise, 0.0);
       for (std::size_t t = 0; t < way.tails; ++t) mass_[way.tail[t]] += m;
@@ -128,7 +129,7 @@ double ProjectiveSums::marginals(double* label, double* sibling, double* grand) 
   }
   for (std::size_t j = 0; j < share_.size(); ++j) {
     label[j] = share_[j] * arc[j / width_];
-    if (label[j] > 0.0) entropy -= label[j] * std::log(share_[j]);
+    if (label[j] > 0.0) entropy -= label[j] * elementary::log(share_[j]);
   }
   return entropy;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/elementary.hpp"
+
 namespace structlearn::parsing {
 
 template <class Real>
@@ -56,7 +58,8 @@ void Pruner::prune(const Sentence& s, Candidates& out, std::span<const std::int3
   for (std::size_t k = 0; k < trees_.size(); ++k) trees_[k].best(best_[k]);
   out.begin.assign(2, 0);
   out.head.clear();
-  const double margin = std::log(options_.least);  // scores are log-probabilities and a constant
+  const double margin =
+      elementary::log(options_.least);  // scores are log-probabilities and a constant
   for (int m = 1; m <= n; ++m) {
     const auto i = static_cast<std::size_t>(m);
     const double* row = score_.data() + i * width;

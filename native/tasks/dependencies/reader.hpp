@@ -53,11 +53,22 @@ class DependencyInputs final : public Inputs {
                    bool lemmas)
       : model_(model), corpus_(corpus), tags_(std::move(tags)), lemmas_(lemmas) {}
   std::size_t size() const override { return corpus_.sentences(); }
+  // Features of the arcs are most of it.
+  std::size_t steps() const override {
+    std::size_t arcs = 0;
+    for (std::size_t i = 0; i < corpus_.sentences(); ++i) {
+      const std::size_t words = corpus_.sentence(i + 1) - corpus_.sentence(i);
+      arcs += words * words;
+    }
+    return kStepsOfArc * arcs;
+  }
   std::unique_ptr<Reader> reader() const override {
     return std::make_unique<DependencyReader>(model_, corpus_, tags_, lemmas_);
   }
 
  private:
+  static constexpr std::size_t kStepsOfArc = 1024;
+
   const ParserModel& model_;
   const text::Corpus& corpus_;
   SentenceTags tags_;

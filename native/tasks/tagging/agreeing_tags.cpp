@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "models/queries.hpp"
+#include "numeric/elementary.hpp"
 #include "numeric/softmax.hpp"
 
 namespace structlearn::text {
@@ -97,7 +98,7 @@ const Scored& AgreeingReader::scores(std::size_t sentence, Purpose) {
     if (likely == nullptr || !likely->probabilities(scored.parts, L, scratch_, log_p_)) {
       marginals(readers_[i], scored, tagger.temperature, log_p_);
     }
-    for (double& p : log_p_) p = std::log(std::max(p, kLeast));
+    for (double& p : log_p_) p = elementary::log(std::max(p, kLeast));
     if (i == 0) {
       sums_.assign(L * C, 0.0);
       scored_ = {};

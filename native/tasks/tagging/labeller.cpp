@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/queries.hpp"
+#include "numeric/elementary.hpp"
 #include "text/joined_labels.hpp"
 
 namespace structlearn::text {
@@ -271,7 +272,7 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
   }
   if (options_.scores) {
     const double all = log_partition(reader, *scored_, options_.temperature);
-    for (double& score : scores_) score = std::exp((score - all) / options_.temperature);
+    for (double& score : scores_) score = elementary::exp((score - all) / options_.temperature);
   } else {
     scores_.clear();
   }
@@ -284,6 +285,10 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
     confidence_.clear();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       confidence_.resize(static_cast<std::size_t>(parts[i].end), sure[i]);
+    }
+    if (!options_.boundaries.empty()) {
+      put_chunk_confidence(options_.boundaries, reader, *scored_, labels_.name_of, outputs_[0],
+                           options_.temperature, confidence_);
     }
   }
   for (Output& y : outputs_) reader.to_labels(y);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/confidence.hpp"
+#include "tasks/tagging/chunk_confidence.hpp"
 #include "tasks/tagging/label_reader.hpp"
 #include "text/features.hpp"
 
@@ -39,6 +40,8 @@ struct LabelOptions {
   char lone = ' ';       // separates what is added from words that stand alone on their lines
   bool appends = false;  // labels stand behind all columns: those that a file has stay
   bool scores = false;   // columns with the probabilities of the sentences' labels as a whole
+  // Where there are any, the confidence of tokens in a chunk is that of the chunk.
+  ChunkBoundaries boundaries;
 };
 
 // Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
@@ -119,7 +122,7 @@ class Labeller {
   std::vector<Cell> cells_;
   std::vector<Output> outputs_;
   std::vector<double> probability_, of_name_;
-  std::vector<double> confidence_;  // of each token of the best output
+  std::vector<double> confidence_;  // the probability of each token, or chunk, of the best output
   std::vector<double> scores_;      // of the outputs, where they were asked for
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;

@@ -1,4 +1,4 @@
-"""The command line: train, annotate, predict, evaluate, rank, inspect, serve, demo, workbench.
+"""The command line: train, annotate, predict, evaluate, rank, label, inspect, serve, ...
 
 Only the result goes to standard output; progress and errors go to standard error. A mistake in the
 arguments or in a file gives a short message and exit code 1. Modules are imported where they are
@@ -199,7 +199,10 @@ def _rank(o: Any) -> int:
     check_output(o.output, [o.input, o.model])
     model, commands = _load(o)
     if not hasattr(commands, "rank"):
-        raise ValueError(f"rank is for taggers, and {o.model} is a pipeline")
+        raise ValueError(
+            f"rank is for taggers, and {o.model} is a pipeline. In Python each of its stages says "
+            'how unsure it is of each sentence: pipeline.stage("parser").entropy(sentences)'
+        )
     return int(commands.rank(model, o))
 
 
@@ -240,6 +243,12 @@ def _workbench(o: Any) -> int:
     from .commands.workbench import serve
 
     return serve(o)
+
+
+def _label(o: Any) -> int:
+    from .commands.label import label
+
+    return label(o)
 
 
 def _serve(o: Any) -> int:
@@ -331,6 +340,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "evaluate": _evaluate,
     "rank": _rank,
     "agree": _agree,
+    "label": _label,
     "inspect": _inspect,
     "convert": _convert_texts,
     "convert-model": _convert,

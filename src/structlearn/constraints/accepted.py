@@ -8,8 +8,6 @@ from .automaton import Automaton
 from .counting import Constraint
 from .events import Sequences
 
-__all__ = ["Accepted"]
-
 
 @dataclass(frozen=True)
 class Accepted(Constraint):

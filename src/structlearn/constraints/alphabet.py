@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Alphabet"]
-
 #: Labels that a message lists.
 _MOST_LISTED = 20
 

@@ -10,8 +10,6 @@ from .automaton import Automaton
 from .counting import Constraint
 from .events import NoEvents, Sequences
 
-__all__ = ["NamedAutomaton", "automata_of"]
-
 
 class NamedAutomaton(NamedTuple):
     """An automaton, and the constraint that it stands for."""

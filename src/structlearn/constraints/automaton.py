@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     #: The next state by state and class; −1: no way on.
     Table = Sequence[Sequence[int]]
 
-__all__ = ["Automaton"]
-
 
 class Automaton:
     """A deterministic automaton that reads the labels 0..K−1; it does not change.

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..structures.base import Structure
 from ..structures.parts import Parts, flatten
 from .automata import NamedAutomaton
@@ -23,18 +23,14 @@ from .readings import sequences_of, symbols_of
 from .report import ConstraintReport
 from .selections import Chunk, Label
 
-__all__ = ["Compilation"]
-
-Indices = npt.NDArray[np.int64]
-
-_NOTHING: Indices = np.empty(0, dtype=np.int64)
+_NOTHING: Integers = np.empty(0, dtype=np.int64)
 
 
 class _Row(NamedTuple):
     """lower ≤ Σ signs · parts ≤ upper."""
 
-    parts: Indices
-    signs: npt.NDArray[np.float64]
+    parts: Integers
+    signs: Array
     lower: float
     upper: float
     name: str
@@ -44,7 +40,7 @@ class _Entry(NamedTuple):
     """A constraint in all forms that it has; rows or flows, and one of them says all of it."""
 
     constraint: Constraint
-    masked: Indices | None
+    masked: Integers | None
     automata: list[NamedAutomaton] | None
     rows: list[_Row]
     flows: list[NamedAutomaton]
@@ -130,7 +126,7 @@ class Compilation:
         flows = automata or [] if rows is None else []
         return _Entry(constraint, None, automata, rows or [], flows)
 
-    def _mask_of(self, constraint: Constraint) -> Indices | None:
+    def _mask_of(self, constraint: Constraint) -> Integers | None:
         """Return the parts whose absence is all that a constraint asks for, if there are such."""
         if isinstance(constraint, NotAdjacent):
             return self._forbidden_pairs(constraint)
@@ -145,7 +141,7 @@ class Compilation:
         allowed = self._index.select(constraint.parts)
         return np.setdiff1d(self._index.at(constraint.place), allowed)
 
-    def _forbidden_pairs(self, constraint: NotAdjacent) -> Indices | None:
+    def _forbidden_pairs(self, constraint: NotAdjacent) -> Integers | None:
         """Return the pairs of neighbours that may not be; None if pairs have no scores."""
         if self._sequences is None:
             return None
@@ -157,7 +153,7 @@ class Compilation:
                 return self._first[name] + np.sort(np.concatenate([_NOTHING, *found]))
         return None
 
-    def _contradicting(self, constraint: IfThen) -> Indices | None:
+    def _contradicting(self, constraint: IfThen) -> Integers | None:
         """Return the parts that contradict an if-then; None if it is no matter of single parts.
 
         It is one if the consequence is about a single place, and each label of the condition

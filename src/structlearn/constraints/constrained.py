@@ -35,8 +35,6 @@ from .text import read_constraints
 if TYPE_CHECKING:
     from ..drawing.picture import Picture
 
-__all__ = ["Constrained", "with_constraints"]
-
 #: Shapes whose compiled constraints, and whose programs, are remembered.
 _MOST_SHAPES, _MOST_PROGRAMS = 256, 32
 

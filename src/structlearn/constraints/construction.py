@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     State = TypeVar("State", bound=Hashable)
 
-__all__ = ["MOST_STATES", "TooManyStates", "by_position", "divide", "explore"]
-
 #: States of one automaton; beyond it a constraint belongs to the integer program.
 MOST_STATES = 4096
 

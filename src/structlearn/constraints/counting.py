@@ -11,8 +11,6 @@ from .automaton import Automaton
 from .events import Events, Sequences, counted
 from .selections import Chunk, Label, Selection, is_many
 
-__all__ = ["Constraint", "Count", "EachAtMostOnce", "IfThen"]
-
 
 class Constraint:
     """What every constraint can be asked."""

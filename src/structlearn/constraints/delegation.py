@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..structures.base import Structure
 from ..structures.parts import Block, Parts
-
-__all__ = ["Delegating"]
-
-Array = npt.NDArray[np.float64]
 
 
 class Delegating(Structure):
@@ -58,7 +55,7 @@ class Delegating(Structure):
         """Return the output of an input without positions; None: there is no such input."""
         return self.structure.empty_output(labels)
 
-    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+    def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
         """Return where the parts of an output stand that are right or wrong one by one."""
         return self.structure.places(y, **scores)
 

@@ -10,8 +10,6 @@ from .automaton import Automaton
 from .construction import by_position, explore
 from .selections import Chunk, Label, Part, Selection
 
-__all__ = ["Events", "NoEvents", "Sequences", "counted"]
-
 #: From how many symbols stand before, how many after, the symbols before and a symbol to whether a
 #: selection is used there.
 Test = Callable[[int, int, tuple[int, ...], int], bool]

@@ -14,13 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from .automaton import Automaton
 
-__all__ = ["FlowRows", "flow_rows"]
-
-Columns = npt.NDArray[np.int64]
+Columns = Integers
 
 
 class FlowRows(NamedTuple):
@@ -36,7 +34,7 @@ class FlowRows(NamedTuple):
 
     row: Columns
     column: Columns
-    value: npt.NDArray[np.float64]
+    value: Array
     n_rows: int
     n_helpers: int
 

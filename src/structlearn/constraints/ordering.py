@@ -14,8 +14,6 @@ from .events import Events, Sequences, counted
 from .pattern import Pattern
 from .selections import Chunk, Label, Part, Selection
 
-__all__ = ["Contiguous", "Matches", "NotAdjacent", "Precedes"]
-
 
 @dataclass(frozen=True, repr=False)
 class Contiguous(Constraint):

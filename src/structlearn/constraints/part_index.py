@@ -8,15 +8,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Integers
 from ..structures.base import Structure
 from .readings import alphabet_of
 from .selections import Chunk, Label, Part, Selection
-
-__all__ = ["PartIndex"]
-
-Indices = npt.NDArray[np.int64]
 
 
 class PartIndex:
@@ -51,9 +47,9 @@ class PartIndex:
         self.n_labels = self.shapes[label][-1] if label in self.shapes else 0
         self.alphabet = alphabet_of(structure, classes or range(self.n_labels))
 
-    def select(self, selections: Sequence[Selection]) -> Indices:
+    def select(self, selections: Sequence[Selection]) -> Integers:
         """Return the parts that any of the selections means; of chunks those of their labels."""
-        found: list[Indices] = []
+        found: list[Integers] = []
         for one in selections:
             if isinstance(one, Chunk):
                 found += map(self._everywhere, sorted(self.alphabet.chunk(one.type)))
@@ -73,7 +69,7 @@ class PartIndex:
             return int(place) % positions[0]
         return tuple(int(i) % n for i, n in zip(place, positions, strict=True))
 
-    def at(self, place: Any, label: int | None = None) -> Indices:
+    def at(self, place: Any, label: int | None = None) -> Integers:
         """Return the parts that give this place a label: the one named, or any."""
         block = self.structure.label_block
         positions = self._positions()
@@ -85,7 +81,7 @@ class PartIndex:
         spread = self.structure.label_costs(costs.reshape(-1, self.n_labels), **self.theta)
         return self.first[block] + np.flatnonzero(np.asarray(spread[block]).ravel() > 0)
 
-    def pairs(self, place: Any, label: int, other: Any, labels: set[int]) -> Indices | None:
+    def pairs(self, place: Any, label: int, other: Any, labels: set[int]) -> Integers | None:
         """Return the parts of ``label`` at a place with any of ``labels`` at another one.
 
         None where no part is of just these two places.
@@ -96,7 +92,7 @@ class PartIndex:
         block, position, turned = joined
         shape = self.shapes[block]
         table = np.arange(math.prod(shape)).reshape(shape)[position]
-        found: Indices = (table.T if turned else table)[label, sorted(labels)]
+        found: Integers = (table.T if turned else table)[label, sorted(labels)]
         return self.first[block] + found
 
     def _positions(self) -> tuple[int, ...]:
@@ -105,13 +101,13 @@ class PartIndex:
         inner = len(self.structure.blocks(1)[block].inner)
         return shape[: len(shape) - 1 - inner]
 
-    def _label(self, selection: Label) -> list[Indices]:
+    def _label(self, selection: Label) -> list[Integers]:
         numbers = self.numbers(selection.label)
         if selection.at is None:
             return list(map(self._everywhere, numbers))
         return [self.at(place, k) for place in selection.places for k in numbers]
 
-    def _everywhere(self, k: int) -> Indices:
+    def _everywhere(self, k: int) -> Integers:
         block = self.structure.label_block
         numbers = np.arange(math.prod(self.shapes[block])).reshape(-1, self.n_labels)
         return self.first[block] + numbers[:, k]
@@ -131,7 +127,7 @@ class PartIndex:
                 f"{positions}"
             )
 
-    def _part(self, selection: Part) -> Indices:
+    def _part(self, selection: Part) -> Integers:
         name = selection.block
         if name not in self.shapes:
             raise ValueError(

@@ -23,8 +23,6 @@ from .automaton import Automaton
 from .construction import TooManyStates, explore
 from .scanner import ConstraintSyntaxError, Scanner
 
-__all__ = ["Pattern"]
-
 _MOST_DEPTH = 100
 #: Places of the machine that a pattern stands for, its repetitions written out.
 _MOST_PLACES = 20_000

@@ -13,9 +13,6 @@ from .alphabet import Alphabet
 from .automaton import Automaton
 from .events import Sequences
 
-__all__ = ["alphabet_of", "free_of", "product_of", "sequences_of", "symbols_of"]
-
-
 _IN_A_ROW = (Chain, SemiMarkov, ConstrainedChain, ConstrainedSemiMarkov)
 
 

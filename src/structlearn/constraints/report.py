@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from ..printing import joined_lines
 from .counting import Constraint
 
-__all__ = ["ConstraintReport", "automata_in_words"]
-
 
 def automata_in_words(sizes: Sequence[int]) -> str:
     """Return how many automata there are, and their states."""

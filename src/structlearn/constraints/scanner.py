@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-__all__ = ["ConstraintSyntaxError", "Scanner"]
-
 _SPACE = re.compile(r"\s*")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _HEX = "[0-9a-fA-F]"

@@ -23,8 +23,6 @@ from .counting import Constraint
 from .scanner import ConstraintSyntaxError, Scanner
 from .selections import Chunk, Label, Part
 
-__all__ = ["parse", "read_constraints", "stored"]
-
 _VERBS: dict[str, Callable[..., Constraint]] = {
     name: getattr(language, name) for name in language.__all__
 }

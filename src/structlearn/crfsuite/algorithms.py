@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Integers, Vector
 from ..learners.base import Settings
 from ..learners.lbfgs import SmoothDescent
 from ..learners.online import Online
@@ -31,10 +31,6 @@ from ..losses.costs import Cost, Hamming
 from ..problem.online_state import OnlineState
 from ..problem.problem import Problem
 from ..threads import one_blas_thread
-
-__all__ = ["Log", "cost_of", "run_algorithm"]
-
-Vector = npt.NDArray[np.float64]
 
 #: In the place of c2 = 0, so that no case is special: 2⁻⁷⁰·‖w‖² is lost in rounding.
 _NO_C2 = 2.0**-70
@@ -256,7 +252,7 @@ class _Descent:
         start = OnlineState.at(np.zeros(self.problem.n_weights), average=False, steps=steps)
         return self.problem.online_state(self._options, start)
 
-    def epoch(self, state: Any, order: npt.NDArray[np.int64]) -> tuple[Any, float]:
+    def epoch(self, state: Any, order: Integers) -> tuple[Any, float]:
         """Return the state after a pass, and the losses on the way with the regulariser."""
         state, report = self.problem.online_pass(self._options, state, order)
         if not report["complete"]:

@@ -17,8 +17,6 @@ from .model_dump import ParsedDump
 from .tagger import Tagger
 from .trainer import Trainer
 
-__all__ = ["CRF", "LinePerIterationTrainer"]
-
 #: Parameter of the estimator to its name as a parameter of a trainer, where these differ.
 _NAMES = {
     "min_freq": "feature.minfreq",

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["write_evaluation"]
-
-Integers = npt.NDArray[np.int64]
+from ..array_types import Integers
 
 
 def write_evaluation(

@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ItemSequence", "as_integer", "as_text", "decoded_items", "read_items", "readable"]
-
 
 class ItemSequence:
     """The attributes of the items of one sequence, as CRFsuite has them.

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["LabelScore", "TrainLogParser"]
-
 #: Counts and scores of one label among held-out sequences; scores are None if it is not there.
 LabelScore = namedtuple("LabelScore", "match model ref precision recall f1")
 

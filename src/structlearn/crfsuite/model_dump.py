@@ -9,8 +9,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ParsedDump", "dumped", "parsed"]
-
 _COUNTS = ("num_features", "num_labels", "num_attrs")
 _PLACES = ("off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attrrefs")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["ALGORITHMS", "Parameter", "checked_value", "full_name"]
-
 _MOST_ITERATIONS = 2**31 - 1
 
 

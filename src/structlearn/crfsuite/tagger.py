@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ..models.string_chain import StringChain
 
-__all__ = ["Tagger"]
-
 
 class Tagger:
     """Labels sequences with a model of CRFsuite's.

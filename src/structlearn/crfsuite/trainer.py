@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ..scoring.layout import WeightLayout
     from .training_data import TrainingData
 
-__all__ = ["BaseTrainer", "CRFSuiteError", "Trainer"]
-
 
 class CRFSuiteError(Exception):
     """Training ended with an error of CRFsuite's; kept for programs that catch it."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..features.rows import Examples, FeatureRows
 from ..losses.costs import Cost
 from ..problem.array_problem import ArrayProblem
@@ -17,11 +18,6 @@ from ..problem.gold import GoldOutputs
 from ..scoring.layout import WeightBlock, WeightLayout, filled_rows
 from ..structures.chains.chain import Chain
 from .items import as_integer, as_text, read_items
-
-__all__ = ["FeatureCounts", "TrainingData"]
-
-Integers = npt.NDArray[np.int64]
-Vector = npt.NDArray[np.float64]
 
 
 class _Sequence(NamedTuple):

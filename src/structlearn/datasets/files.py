@@ -11,8 +11,6 @@ from ..exceptions import FileError
 from .sentence import Sentence
 from .treebank import make_treebank
 
-__all__ = ["write_treebank"]
-
 #: First letter of a tag -> the universal part of speech.
 _COARSE = {"N": "NOUN", "V": "VERB", "J": "ADJ", "D": "DET", "R": "ADV", "I": "ADP", "P": "PRON"}
 

@@ -26,12 +26,10 @@ from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..fitting.learning import learn
+from ..fitting.split_problem import SplitProblem
 from ..scoring.layout import SeenOutcomes, WeightLayout
-from .crew import Crew
-from .problem import ShardedProblem
+from .crew import Crew, CrewParts
 from .shards import ListShard, list_ends, pickled_size, some_of
-
-__all__ = ["example_shards", "fit_estimator"]
 
 
 def example_shards(X: Any, y: Any, sample_weight: Any, n: int | None) -> list[ListShard]:
@@ -74,7 +72,7 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
         table = class_weight_table(estimator.class_weight, frame.classes, counts)
         assert table is not None
         options.class_weight = dict(zip(frame.classes.tolist(), table.tolist(), strict=True))
-    problem = ShardedProblem(held.then(_make_problem, options, frame))
+    problem = SplitProblem(CrewParts(held.then(_make_problem, options, frame)))
     held.release()
     training = learn(estimator, problem)
     prepared = Prepared(

@@ -9,8 +9,6 @@ from typing import Any
 
 from .crew import Crew
 
-__all__ = ["connected", "make_crew"]
-
 
 def import_ray() -> Any:
     """Return the module, or say how to get it."""

@@ -17,8 +17,6 @@ from ..exceptions import FileError
 from ..fitting.parts import Parts
 from ..fitting.tree_sums import Node, tree_sum
 
-__all__ = ["Crew", "Failure", "Held", "Holder", "Job", "Stage", "sent"]
-
 
 def sent(task: Any) -> Any:
     """Return a task with the parameters that shards need, to be sent to them."""

@@ -11,8 +11,6 @@ from ..exceptions import FileError
 from .cluster import import_ray
 from .shards import list_ends
 
-__all__ = ["BlockShard", "dataset_shards", "label_dataset"]
-
 
 @dataclass(frozen=True)
 class BlockShard:

@@ -18,8 +18,6 @@ from ..meter import Meter, say
 from .cluster import connected, import_ray
 from .shards import find_files
 
-__all__ = ["Labelled", "predict"]
-
 #: Workers that one file may take with it.
 _MOST_DEATHS = 3
 #: Workers that may be started for each that was asked for.

@@ -30,8 +30,6 @@ from ..meter import say
 from .crew import Crew, Failure, Holder, Job
 from .shards import ListShard
 
-__all__ = ["RayCrew", "ShardError", "WorkersLostError"]
-
 #: A job is given to a second worker where it takes this many times the median, and these seconds.
 SLOW, SLOW_SECONDS = 3.0, 10.0
 #: Seconds to wait for a worker where none is left.

@@ -20,18 +20,6 @@ from ..text.files import open_bytes
 from ..text.formats import FORMATS
 from ..text.sources import TextPart
 
-__all__ = [
-    "FileShard",
-    "ListShard",
-    "Shard",
-    "file_shards",
-    "find_files",
-    "list_ends",
-    "list_shards",
-    "pickled_size",
-    "some_of",
-]
-
 #: The size of a shard, and the least number of shards of a corpus that has room for them.
 SHARD_BYTES = 32 << 20
 _LEAST_SHARDS, _SMALLEST = 8, 1 << 16

@@ -15,8 +15,6 @@ from .cluster import connected, make_crew
 from .crew import Crew, CrewParts
 from .shards import FileShard, ListShard, file_shards, find_files, list_ends, list_shards
 
-__all__ = ["fit"]
-
 Model = TypeVar("Model")
 
 

@@ -9,8 +9,6 @@ from ..printing import escape
 from .palette import themed
 from .picture import Picture, text_width
 
-__all__ = ["draw_automata"]
-
 _RADIUS, _DOWN, _GAP = 17.0, 92.0, 34.0
 _SIZE = 12.0  # of letters on arrows
 _MOST_STATES, _MOST_AUTOMATA, _MOST_LETTERS = 60, 8, 26

@@ -7,8 +7,6 @@ from typing import Any
 
 from ..printing import escape
 
-__all__ = ["MISTAKES_STYLE", "draw_mistakes"]
-
 #: Sentences on a page: the first ones in either order.
 _SHOWN = 200
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["mark_errors", "overlay"]
-
 #: How much of the class's colour covers the image.
 _SHARE = 0.45
 _WRONG = (200, 50, 30)

@@ -9,8 +9,6 @@ from ..printing import escape
 from .palette import themed
 from .picture import Picture
 
-__all__ = ["Page", "bars", "cards", "facts_list", "heat_table", "scroll"]
-
 _STYLE = themed(
     ":root",
     """

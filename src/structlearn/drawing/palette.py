@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["themed"]
-
 _LIGHT = (
     "--ink:#1c2330;--soft:#5c6675;--paper:#ffffff;--line:#d9dee6;--card:#f6f8fa;--edge:#8a95a5;"
     "--gold:#1f7a4d;--wrong:#b3372f;--best:#1f5fbf;--gold-rgb:31,122,77;--wrong-rgb:179,55,47;"

@@ -9,8 +9,6 @@ from .mistakes import MISTAKES_STYLE, draw_mistakes
 from .page import Page, facts_list
 from .picture import Picture
 
-__all__ = ["draw_reliability", "scores_page"]
-
 _SIDE, _MARGIN = 260, 44
 _BLUE = "#3b7dd8"
 

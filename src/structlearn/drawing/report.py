@@ -11,8 +11,6 @@ from ..printing import escape, joined_lines
 from .page import Page, bars, cards, heat_table
 from .picture import Picture
 
-__all__ = ["Choice", "Report", "Shown", "Weights", "check_labels"]
-
 #: Bytes of a page. Beyond them reasons are left out: first those of choices that are not wrong,
 #: then those of the last sentences.
 _ROOM = 950_000

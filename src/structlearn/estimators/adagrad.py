@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..fitting.learner_registry import AdaGradParameters
 from .model import StructuredModel
 
-__all__ = ["AdaGrad"]
-
 
 class AdaGrad(AdaGradParameters, StructuredModel):
     """Minimise ½‖w‖² + C·Σ_n loss_n by steps that are longer where the gradients were small.

@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..metrics.schemes import are_chunk_labels, legal_transitions
 
-__all__ = ["AnnotatorModel", "Consensus", "majority_vote"]
-
-Array = npt.NDArray[np.float64]
 Answers = Sequence[Mapping[str, Sequence[Any]]]
 #: Keeps logarithms finite.
 _SMALLEST = 1e-300
@@ -193,7 +190,7 @@ class AnnotatorModel:
         posterior /= posterior.sum(axis=1, keepdims=True)
         return posterior, pairs * self.transition_, float((np.log(scale) + top[:, 0]).sum())
 
-    def _best_path(self, scores: Array) -> npt.NDArray[np.int64]:
+    def _best_path(self, scores: Array) -> Integers:
         with np.errstate(divide="ignore"):
             prior, table = np.log(self.prior_), np.log(self.transition_)
         best, back = prior + scores[0], []
@@ -274,7 +271,7 @@ class _Data:
         ]
         number = {k: i for i, k in enumerate(labels)}
         masks: dict[frozenset[int], int] = {}
-        self.answers: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
+        self.answers: dict[str, tuple[Integers, Integers]] = {}
         for name in names:
             tokens, codes = [], []
             for (begin, _), one in zip(self.bounds, answers, strict=True):

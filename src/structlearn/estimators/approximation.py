@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..exceptions import CapabilityError, InexactInferenceWarning
 from ..features.rows import Examples
 from ..problem.array_problem import ArrayProblem
@@ -15,8 +15,6 @@ from ..problem.gold import GoldOutputs
 from ..scoring.cone import WeightCone, check_features
 from ..scoring.layout import WeightLayout
 from ..structures.base import Structure
-
-__all__ = ["APPROXIMATE", "LIKELIHOODS", "choose_likelihood", "make_cone", "without_tables"]
 
 #: What ``likelihood`` may be.
 LIKELIHOODS = ("auto", "exact", "pseudo", "loopy")
@@ -45,7 +43,7 @@ def make_cone(
     """Return the cone of submodular weights, where it is asked for; edge features are checked."""
     if not getattr(options, "submodular", False):
         return None
-    rows: dict[str, npt.NDArray[np.float64]] = {}
+    rows: dict[str, Array] = {}
     present = layout.present()
     for name, combinations in structure.submodular_rows(n_labels).items():
         if combinations is None and name in examples.blocks:

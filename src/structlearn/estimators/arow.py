@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..fitting.learner_registry import AROWParameters
 from .model import StructuredModel
 
-__all__ = ["AROW"]
-
 
 class AROW(AROWParameters, StructuredModel):
     """A passive-aggressive learner that knows how sure it is of each weight.
@@ -26,15 +24,7 @@ class AROW(AROWParameters, StructuredModel):
         Passes over the data.
     average : bool, default=True
         Average the weights over all steps; the paper does not.
-    beam : int, optional
-        Search with a beam of this width, in training and prediction, where exact inference is too
-        dear (a :class:`Chain` of high order; structures that inherit from :class:`BeamSearch`).
-        Nothing then proves that an output is the best one.
-    update_at : {"early", "max-violation", "end"}, default="early"
-        Where to update with a beam, if the output is wrong: on the prefixes at which the gold one
-        leaves the beam; on those where it is outscored by most; on whole outputs. The last may
-        update on an output that scores less than the gold one, and then need not learn at all:
-        ``history_`` counts them as ``invalid_updates``.
+    {learning}
 
     References
     ----------

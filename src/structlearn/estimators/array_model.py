@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..array_types import Vector
 from ..features.encoder import is_empty
 from ..fitting.example_weights import check_sample_weight
 from ..models.calibration import Calibration
@@ -22,9 +23,6 @@ from .columns import Columns, read_labels
 from .outputs import as_outputs, read_outputs, reread
 from .stored.files import StoredEstimator
 
-__all__ = ["ArrayModel", "Contributions", "heaviest"]
-
-Vector = npt.NDArray[np.float64]
 #: From the number of an example, its scores and the difference of two outputs' parts to what each
 #: named thing adds to the difference of their scores.
 Contributions = Callable[[int, dict[str, Any], dict[str, Vector]], dict[str, float]]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array
 from ..features.encoder import BlockEncoder
 from ..scoring.layout import WeightBlock, WeightLayout
 from ..scoring.rows import SparseWeights
@@ -16,8 +17,6 @@ from .preparation import Frame, make_blocks, make_encoder, make_structure
 
 if TYPE_CHECKING:
     from .model import StructuredModel
-
-__all__ = ["assemble"]
 
 Model = TypeVar("Model", bound="StructuredModel")
 
@@ -74,7 +73,7 @@ def assemble(
     return estimator
 
 
-def _stored(block: WeightBlock, name: str, given: Any) -> npt.NDArray[np.float64]:
+def _stored(block: WeightBlock, name: str, given: Any) -> Array:
     """Return the weights in the order of the block's storage."""
     if isinstance(given, SparseWeights):
         return given.place(block, name)

@@ -21,8 +21,6 @@ from ..features.arrays import is_sparse
 from ..features.encoder import as_list, single_sites
 from ..features.rows import Examples
 
-__all__ = ["Columns", "read_labels", "read_sites", "read_tables"]
-
 #: The names of a block's columns, where its features came with names.
 Columns = dict[str, npt.NDArray[Any]]
 

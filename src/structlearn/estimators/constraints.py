@@ -30,14 +30,6 @@ from ..exceptions import CapabilityError
 from ..structures.base import Structure
 from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 
-__all__ = [
-    "constrain",
-    "describe_constraints",
-    "named_automata",
-    "split_constraints",
-    "under",
-]
-
 
 def split_constraints(
     options: Any, structure: Structure, classes: npt.NDArray[Any]

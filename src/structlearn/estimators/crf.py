@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..fitting.learner_registry import CRFParameters
 from .model import StructuredModel
 
-__all__ = ["CRF"]
-
 
 class CRF(CRFParameters, StructuredModel):
     """Conditional random field: the labels of a whole sequence (or tree, …), with probabilities.

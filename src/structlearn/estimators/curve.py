@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["LossCurve"]
-
 
 class LossCurve(list[float]):
     """Sums of the losses, iteration by iteration: a list of numbers that knows more.

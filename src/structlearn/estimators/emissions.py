@@ -8,12 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["GaussianEmissions", "Moments"]
-
-Array = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+from ..array_types import Array, Integers
 
 #: A feature whose standard deviation is this share of its mean, or less, is constant but for
 #: rounding.
@@ -29,7 +25,7 @@ class Moments:
     scatter: Array
 
     @classmethod
-    def of(cls, values: Array, labels: Indices, weights: Array, n_labels: int) -> Moments:
+    def of(cls, values: Array, labels: Integers, weights: Array, n_labels: int) -> Moments:
         """Collect the moments of vectors (rows) by label (indices)."""
         d = values.shape[1]
         found = cls(np.zeros(n_labels), np.zeros((n_labels, d)), np.zeros((n_labels, d, d)))

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from ..scoring.layout import WeightBlock
 
-__all__ = ["put_masks"]
-
 
 def put_masks(
     forbid: Any,

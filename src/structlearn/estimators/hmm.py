@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..exceptions import CapabilityError
 from ..fitting.learner_registry import LearningParameters
 from ..fitting.parameters import Choice, Declared, Number, Whole, parameter, same_as
@@ -29,11 +30,6 @@ from .outputs import (
     with_present,
 )
 from .word_emissions import CategoricalEmissions, WordCounts
-
-__all__ = ["HMM"]
-
-Array = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 #: Keeps logarithms finite where a product of tiny probabilities underflows.
 _SMALLEST = 1e-300
@@ -208,7 +204,7 @@ class HMM(Declared, ArrayModel):
         return self
 
     def _count(
-        self, observed: Any, ptr: Indices, y: Any, classes: npt.NDArray[Any], weights: Array | None
+        self, observed: Any, ptr: Integers, y: Any, classes: npt.NDArray[Any], weights: Array | None
     ) -> tuple[_LabelCounts, Any]:
         gold = read_outputs(Chain(), y, classes, np.diff(ptr).tolist()).labels
         if weights is None:
@@ -360,12 +356,12 @@ class _LabelCounts:
 
     @classmethod
     def of(
-        cls, labels: Indices, ptr: Indices, weights: Array, n_labels: int, order: int
+        cls, labels: Integers, ptr: Integers, weights: Array, n_labels: int, order: int
     ) -> _LabelCounts:
         """Count labels, −1 where unknown, of sequences one after another."""
         place = np.arange(len(labels)) - np.repeat(ptr[:-1], np.diff(ptr))
 
-        def tally(which: Any, codes: Indices, rank: int) -> Array:
+        def tally(which: Any, codes: Integers, rank: int) -> Array:
             found = np.bincount(codes[which], weights[which], minlength=n_labels**rank)
             return found.astype(np.float64, copy=False).reshape((n_labels,) * rank)
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["LabelTree", "as_tree", "chow_liu_tree", "label_edges", "mutual_information"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from ..array_types import Array, Integers
 
 
 class LabelTree(NamedTuple):

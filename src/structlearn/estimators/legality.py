@@ -19,8 +19,6 @@ from ..structures.base import Structure
 from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from .constraints import named_automata
 
-__all__ = ["IllegalOutputs", "check_legal", "without_illegal"]
-
 #: Outputs that a message names one by one.
 _NAMED = 5
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..array_types import Vector
 from ..exceptions import INTERRUPTED
 from ..features.arrays import DenseEncoder, SparseEncoder
 from ..fitting.learner_registry import LearningParameters
@@ -34,10 +34,6 @@ from .stored.models import read_model, write_model
 from .string_chains import ChainInputs, HeldChain, are_token_lists, from_chain, to_chain
 from .summary import summary_html
 from .weights import label_weights, pair_weights, weight_contributions
-
-__all__ = ["StructuredModel"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def _learns_online(estimator: Any) -> bool:

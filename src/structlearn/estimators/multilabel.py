@@ -6,12 +6,12 @@ import copy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..array_types import Array, Integers
 from ..features.encoder import is_empty
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..fitting.parameters import Declared, Switch, parameter
@@ -24,11 +24,6 @@ from .crf import CRF
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
 from .stored.files import StoredEstimator
-
-__all__ = ["MultiLabelClassifier"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class MultiLabelClassifier(

@@ -7,21 +7,17 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Integers
 from ..features.arrays import is_sparse
 from ..features.encoder import ExampleEncoder, as_list, is_numeric, len_or_rows
 from ..structures.chains.chain import Chain
-
-__all__ = ["Reader", "TokenReader", "VectorReader", "has_vectors"]
-
-Indices = npt.NDArray[np.int64]
 
 
 class Reader(Protocol):
     """Reads X into all observations, one after another, and where each sequence begins."""
 
-    def read(self, X: Any) -> tuple[Any, Indices]:
+    def read(self, X: Any) -> tuple[Any, Integers]:
         """Return (observations, pointers)."""
         ...
 
@@ -32,7 +28,7 @@ class VectorReader:
     def __init__(self) -> None:
         self._encoder = ExampleEncoder(Chain(), single_site=False)
 
-    def read(self, X: Any) -> tuple[Any, Indices]:
+    def read(self, X: Any) -> tuple[Any, Integers]:
         """Return the rows of all sequences, and where each begins."""
         encoder = self._encoder
         examples = encoder.transform(X) if encoder.encoders else encoder.fit_transform(X)
@@ -48,7 +44,7 @@ class TokenReader:
     def __init__(self, observation: Any) -> None:
         self._observation = observation
 
-    def read(self, X: Any) -> tuple[Any, Indices]:
+    def read(self, X: Any) -> tuple[Any, Integers]:
         """Return the words of all sequences, and where each begins."""
         examples = [_as_tokens(example, i) for i, example in enumerate(as_list(X))]
         ptr = np.zeros(len(examples) + 1, dtype=np.int64)

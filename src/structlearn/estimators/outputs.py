@@ -12,25 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..features.arrays import as_floats
 from ..features.encoder import is_empty, len_or_rows
 from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 
-__all__ = [
-    "class_totals",
-    "class_weight_table",
-    "class_weights",
-    "find_classes",
-    "lacks_examples",
-    "read_outputs",
-    "reread",
-    "whole_copies",
-    "with_present",
-]
-
-Vector = npt.NDArray[np.float64]
 Made = TypeVar("Made")
 
 
@@ -256,7 +244,7 @@ class _LabelIndex(dict[Any, int]):
             return isinstance(label, of)
         return isinstance(label, Real) and math.isfinite(label)
 
-    def with_sets(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    def with_sets(self, codes: Integers) -> npt.NDArray[Any]:
         """Return the labels of an output: sets themselves in the place of their codes."""
         if not self.sets or codes.min(initial=0) >= -1:
             return codes
@@ -307,7 +295,7 @@ def lacks_examples(X: Any, y: Any, sample_weight: Any) -> bool:
     return weights is not None and not weights.any()
 
 
-def whole_copies(sample_weight: Vector) -> npt.NDArray[np.int64]:
+def whole_copies(sample_weight: Vector) -> Integers:
     """Return how often examples count where occurrences are counted.
 
     Weights as whole numbers, at least 1, so that weights of any scale leave no example out.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..fitting.learner_registry import PassiveAggressiveParameters
 from .model import StructuredModel
 
-__all__ = ["PassiveAggressive"]
-
 
 class PassiveAggressive(PassiveAggressiveParameters, StructuredModel):
     """After each example the smallest step that gives the gold output the margin it should have.
@@ -28,15 +26,7 @@ class PassiveAggressive(PassiveAggressiveParameters, StructuredModel):
         Passes over the data.
     average : bool, default=True
         Average the weights over all steps.
-    beam : int, optional
-        Search with a beam of this width, in training and prediction, where exact inference is too
-        dear (a :class:`Chain` of high order; structures that inherit from :class:`BeamSearch`).
-        Nothing then proves that an output is the best one.
-    update_at : {"early", "max-violation", "end"}, default="early"
-        Where to update with a beam, if the output is wrong: on the prefixes at which the gold one
-        leaves the beam; on those where it is outscored by most; on whole outputs. The last may
-        update on an output that scores less than the gold one, and then need not learn at all:
-        ``history_`` counts them as ``invalid_updates``.
+    {learning}
 
     References
     ----------

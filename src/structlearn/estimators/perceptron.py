@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..fitting.learner_registry import PerceptronParameters
 from .model import StructuredModel
 
-__all__ = ["StructuredPerceptron"]
-
 
 class StructuredPerceptron(PerceptronParameters, StructuredModel):
     """Predict; where the output is wrong, w ← w + φ(x, y) − φ(x, ŷ); return the average of all w.
@@ -21,18 +19,10 @@ class StructuredPerceptron(PerceptronParameters, StructuredModel):
     average : bool, default=True
         Whether to average the weights over all steps; False returns the last weights, as printed in
         the chapter.
-    beam : int, optional
-        Width of the beam search for training and prediction, where exact inference is too expensive
-        (a :class:`Chain` of high order, or structures that inherit from :class:`BeamSearch`). The
-        outputs are then not proven to be the best.
     submodular : bool, default=False
         For grids and graphs: constrain the weights so that minimum cuts stay exact. See
         :class:`StructuredModel`.
-    update_at : {"early", "max-violation", "end"}, default="early"
-        Where to update with a beam if the output is wrong: at the step where the gold prefix leaves
-        the beam; at the step where it is outscored by most; on complete outputs. "end" may update
-        towards an output that scores less than the gold one, and then need not converge;
-        ``history_`` counts such steps as ``invalid_updates``.
+    {learning}
 
     References
     ----------

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..features.encoder import ExampleEncoder
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples
@@ -36,18 +37,6 @@ from .constraints import constrain, split_constraints
 from .forbidding import put_masks
 from .legality import check_legal
 from .outputs import class_totals, class_weights, find_classes, read_outputs, whole_copies
-
-__all__ = [
-    "Before",
-    "Frame",
-    "Prepared",
-    "kind_of_structure",
-    "label_sites",
-    "make_blocks",
-    "make_encoder",
-    "make_structure",
-    "prepare",
-]
 
 STRUCTURES: dict[str, type[Structure]] = {
     "multiclass": Multiclass,
@@ -89,14 +78,14 @@ class Prepared(Frame):
 
     problem: ArrayProblem
     #: How often each label is there, examples counted by their weights.
-    class_count: npt.NDArray[np.float64]
+    class_count: Array
 
 
 def prepare(
     options: Any,
     X: Any,
     y: Any,
-    sample_weight: npt.NDArray[np.float64] | None = None,
+    sample_weight: Array | None = None,
     *,
     classes: Any = None,
     before: Before | None = None,
@@ -309,7 +298,7 @@ def label_sites(structure: Structure, examples: Examples) -> list[int]:
     return [structure.n_places(n) for n in sizes]
 
 
-def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> Integers:
     """Return the parts of the label block that a partly labelled output names: labels and sets."""
     allowed = structure.allowed(y, shape).reshape(-1, shape[-1])
     sizes = allowed.sum(axis=1)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ..array_types import Vector
 from ..models.inputs import Solutions
 from ..models.scored_inputs import ScoredInputs
 from ..problem.array_problem import ArrayProblem
 from ..structures.base import Structure
 from .preparation import label_sites
-
-__all__ = ["ProblemInputs"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class ProblemInputs(ScoredInputs):

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from ..array_types import Array
 from ..learners.base import Training
 from ..learners.cutting_planes import Round
 from ..problem import PartVector, Problem
 from ..problem.array_problem import ArrayProblem
 from ..problem.reader import OutputReader
-
-__all__ = ["Constraint", "CuttingPlaneRound", "read_rounds"]
 
 
 class Constraint(NamedTuple):
@@ -60,7 +56,7 @@ class CuttingPlaneRound:
         self._outputs = outputs
         self.iteration = seen.iteration
         self.n_constraints = seen.constraints_before
-        self.slack: npt.NDArray[np.float64] = seen.slack
+        self.slack: Array = seen.slack
         self.violation = seen.violation
         self.primal = seen.primal
         self.dual = seen.dual

@@ -16,8 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["PerToken", "cross_val_predict"]
-
 
 class PerToken(BaseEstimator):  # type: ignore[misc]
     """Makes a transformer of rows one of sequences: it sees the tokens of all as one table.

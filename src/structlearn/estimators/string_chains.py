@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..exceptions import CapabilityError
 from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
@@ -23,10 +24,6 @@ from ..structures.base import Structure
 from ..structures.chains.chain import Chain
 from .assembly import assemble
 from .problem_inputs import ProblemInputs
-
-__all__ = ["ChainInputs", "HeldChain", "are_token_lists", "from_chain", "to_chain"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class ChainInputs(ProblemInputs):

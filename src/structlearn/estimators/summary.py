@@ -11,8 +11,6 @@ from ..models.facts import STYLE, facts_table
 from ..models.temperature import certainty_fact
 from ..printing import escape
 
-__all__ = ["summary_html"]
-
 _TOP = 6  # features shown per class
 _CLASSES = 12  # classes shown at once: the most frequent; the others can be unfolded
 

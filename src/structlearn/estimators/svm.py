@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..fitting.learner_registry import SVMParameters
 from .model import StructuredModel
 
-__all__ = ["StructuredSVM"]
-
 
 class StructuredSVM(SVMParameters, StructuredModel):
     """Minimise ½‖w‖² + C·Σ_n max_ŷ [Δ(y_n, ŷ) + s(ŷ) − s(y_n)] (eq. 17.24).

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Vector
 from ..exceptions import CapabilityError
 from ..problem.parts import PartVector
 from ..structures.parts import flatten
 from .array_model import Contributions
-
-__all__ = ["label_weights", "pair_weights", "weight_contributions"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def label_weights(model: Any) -> tuple[Vector, Sequence[str]]:

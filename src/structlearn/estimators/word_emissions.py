@@ -12,8 +12,6 @@ from typing import Any
 
 from .. import _core
 
-__all__ = ["CategoricalEmissions", "WordCounts"]
-
 #: The number of a word that is not known.
 _UNSEEN = (1 << 32) - 1
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from .rows import FeatureRows, Where
-
-__all__ = ["DenseEncoder", "SparseEncoder", "as_floats", "is_sparse"]
 
 
 def is_sparse(value: Any) -> bool:
@@ -17,7 +15,7 @@ def is_sparse(value: Any) -> bool:
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
-def as_floats(values: Any, what: str) -> npt.NDArray[np.float64]:
+def as_floats(values: Any, what: str) -> Array:
     """Return numbers as floats, or say what is wrong with ``what``.
 
     Complex numbers are refused: they would lose their imaginary part.
@@ -104,20 +102,18 @@ class SparseEncoder(_Columns):
         )
 
 
-def _pointers(sizes: list[int]) -> npt.NDArray[np.int64]:
+def _pointers(sizes: list[int]) -> Integers:
     pointers = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=pointers[1:])
     return pointers
 
 
-def _check_finite(
-    values: npt.NDArray[np.float64], site_ptr: npt.NDArray[np.int64], where: Where
-) -> None:
+def _check_finite(values: Array, site_ptr: Integers, where: Where) -> None:
     if not np.isfinite(values).all():
         _not_finite(int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0]), site_ptr, where)
 
 
-def _not_finite(row: int, site_ptr: npt.NDArray[np.int64], where: Where) -> None:
+def _not_finite(row: int, site_ptr: Integers, where: Where) -> None:
     i = int(np.searchsorted(site_ptr, row, side="right")) - 1
     raise ValueError(
         f"{where.site(i, row - int(site_ptr[i]))}: {where.block} contains NaN or infinity; "

@@ -8,22 +8,12 @@ from numbers import Complex
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Integers
 from ..structures.base import Structure
 from .arrays import DenseEncoder, SparseEncoder, as_floats, is_sparse
 from .rows import Examples, FeatureRows, Where
 from .tokens import TokenEncoder
-
-__all__ = [
-    "BlockEncoder",
-    "ExampleEncoder",
-    "as_list",
-    "is_empty",
-    "is_numeric",
-    "len_or_rows",
-    "single_sites",
-]
 
 BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
 
@@ -52,7 +42,7 @@ class ExampleEncoder:
         self.min_count = min_count
         self.encoders: dict[str, BlockEncoder] = {}
 
-    def fit_transform(self, X: Any, copies: npt.NDArray[np.int64] | None = None) -> Examples:
+    def fit_transform(self, X: Any, copies: Integers | None = None) -> Examples:
         """Decide the kind of each block, learn vocabularies, and return the rows.
 
         Parameters

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ClassHierarchy"]
+from ..array_types import Array
 
 
 class ClassHierarchy:
@@ -75,7 +75,7 @@ class ClassHierarchy:
         """Number of weight columns: classes and inner nodes."""
         return len(self.nodes)
 
-    def expand(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def expand(self, weights: Array) -> Array:
         """Return the (K, d) weights of the classes from the (columns, d) weights of the nodes."""
         bounds: Sequence[int] = self.member_ptr.tolist()
         return np.stack(

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy.ndimage import gaussian_filter1d
 
+from ..array_types import Array, Floats, Integers
 from ..exceptions import CapabilityError
-
-__all__ = ["N_PAIR", "PAIR_NAMES", "Contrast", "contrast_sums", "superpixels"]
-
-Floats = npt.NDArray[np.float32]
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 PAIR_NAMES = ("any border", "border in one colour", "border in one blurred colour")
 N_PAIR = len(PAIR_NAMES)

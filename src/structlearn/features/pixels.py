@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy.ndimage import gaussian_filter1d
 
-__all__ = ["Basis", "PixelFeatures", "opponent_colours"]
-
-Floats = npt.NDArray[np.float32]
+from ..array_types import Floats
 
 #: Gaussian filters end at this many standard deviations.
 _REACH = 3.0

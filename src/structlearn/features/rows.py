@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Examples", "FeatureRows", "Where"]
+from ..array_types import Array, Integers
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class FeatureRows:
         Where a position has more than one site: their shape.
     """
 
-    site_ptr: npt.NDArray[np.int64]
+    site_ptr: Integers
     n_features: int
-    values: npt.NDArray[np.float64] | None
-    indptr: npt.NDArray[np.int64] | None = None
+    values: Array | None
+    indptr: Integers | None = None
     indices: npt.NDArray[np.int32] | None = None
     site_shapes: list[tuple[int, ...]] | None = None
     inner: tuple[int, ...] = ()
@@ -71,7 +71,7 @@ class FeatureRows:
         n_sites = int(self.site_ptr[i + 1] - self.site_ptr[i])
         return (n_sites // prod(self.inner), *self.inner) if self.inner else (n_sites,)
 
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> Integers:
         """Return the number of positions of each example."""
         return np.diff(self.site_ptr) // prod(self.inner)
 

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from .rows import FeatureRows, Where
 from .vocabulary import Vocabulary
-
-__all__ = ["TokenEncoder"]
 
 
 class TokenEncoder:
@@ -47,7 +46,7 @@ class TokenEncoder:
         return len(self.vocabulary)
 
     def fit_transform(
-        self, examples: list[Any], where: Where, copies: npt.NDArray[np.int64] | None = None
+        self, examples: list[Any], where: Where, copies: Integers | None = None
     ) -> FeatureRows:
         """Learn the vocabulary (further names where one exists) and return the rows.
 
@@ -81,10 +80,10 @@ class TokenEncoder:
 
     def _rows(
         self,
-        site_ptr: npt.NDArray[np.int64],
-        lengths: npt.NDArray[np.int64],
+        site_ptr: Integers,
+        lengths: Integers,
         ids: npt.NDArray[np.int32],
-        values: npt.NDArray[np.float64] | None,
+        values: Array | None,
     ) -> FeatureRows:
         indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=indptr[1:])

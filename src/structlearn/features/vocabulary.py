@@ -9,11 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-
-__all__ = ["Vocabulary"]
-
-Integers = npt.NDArray[np.int64]
-Vector = npt.NDArray[np.float64]
+from ..array_types import Integers, Vector
 
 
 class Vocabulary:

@@ -25,8 +25,6 @@ from ..problem import Problem
 from ..problem.digest import problem_digest
 from .values import Reader, Writer
 
-__all__ = ["Checkpoint", "check_same_training", "check_writable", "identity"]
-
 #: Seconds between two checkpoints, at least,
 EVERY = 30.0
 #: and the most of the time that writing them may take.

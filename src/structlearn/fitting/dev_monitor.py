@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     Vector = npt.NDArray[Any]
     Score = Callable[[Vector], float]
 
-__all__ = ["Watch"]
-
 #: What a line of progress tells of a pass.
 _SHOWN = ("loss", "objective", "gap", "bound", "updates", "inexact")
 _IN_WORDS = {"inexact": "outputs not proven best", "bound": "sums proven up to"}

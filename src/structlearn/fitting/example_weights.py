@@ -7,12 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    import numpy as np
-    import numpy.typing as npt
+    from ..array_types import Array
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["check_sample_weight", "refuse_no_weight", "settled_class_weight"]
+    Vector = Array
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:

@@ -11,8 +11,6 @@ from ..text.corpus import Corpus
 from .parts import Parts
 from .split_corpus import SplitCorpus
 
-__all__ = ["jackknifed", "numbered"]
-
 Model = TypeVar("Model")
 Item = TypeVar("Item")
 

@@ -45,8 +45,6 @@ from ..structures.trees.grammar import Grammar
 from ..structures.trees.spanning import SpanningTree
 from ..structures.trees.tree import Tree
 
-__all__ = ["KINDS", "Kind", "Names", "Unstorable", "by_attributes"]
-
 #: More symbols than any grammar has; each takes memory before its rules are looked at.
 _MOST_SYMBOLS = 1 << 20
 

@@ -7,15 +7,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     import numpy as np
-    import numpy.typing as npt
 
+    from ..array_types import Array
     from ..learners.base import Learner, Settings, Training
     from ..learners.solvers import Solver
     from ..problem import Problem
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["around", "fills_in", "random_start"]
+    Vector = Array
 
 
 def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:

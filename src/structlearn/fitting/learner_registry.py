@@ -14,16 +14,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any, ClassVar
 
-__all__ = [
-    "LEARNERS",
-    "LearningParameters",
-    "check_learner",
-    "effective_parameters",
-    "learner_facts",
-    "learner_parameters",
-    "learners_with",
-]
-
 
 def _check_callbacks(name: str, given: Any) -> None:
     callbacks = given if isinstance(given, (list, tuple)) else [given]
@@ -177,7 +167,23 @@ class LearningParameters(Declared):
                 )
 
 
-class PerceptronParameters(LearningParameters):
+class SearchingParameters(LearningParameters):
+    """Parameters of learners that can search with a beam, and the text of those of the search."""
+
+    _text = """\
+    beam : int, optional
+        Width of the beam search for training and prediction, where exact inference is too expensive
+        (a :class:`Chain` of high order, or structures that inherit from :class:`BeamSearch`). The
+        outputs are then not proven to be the best.
+    update_at : {"early", "max-violation", "end"}, default="early"
+        Where to update with a beam if the output is wrong: at the step where the gold prefix leaves
+        the beam; at the step where it is outscored by most; on complete outputs. "end" may update
+        towards an output that scores less than the gold one, and then need not converge;
+        ``history_`` counts such steps as ``invalid_updates``.
+"""
+
+
+class PerceptronParameters(SearchingParameters):
     """Parameters of :class:`~structlearn.estimators.StructuredPerceptron`."""
 
     _learner = "perceptron"
@@ -223,7 +229,7 @@ class CRFParameters(LearningParameters):
     max_iter: int = 1000
 
 
-class PassiveAggressiveParameters(LearningParameters):
+class PassiveAggressiveParameters(SearchingParameters):
     """Parameters of :class:`~structlearn.estimators.PassiveAggressive`."""
 
     _learner = "passive-aggressive"
@@ -232,7 +238,7 @@ class PassiveAggressiveParameters(LearningParameters):
     max_iter: int = 10
 
 
-class AROWParameters(LearningParameters):
+class AROWParameters(SearchingParameters):
     """Parameters of :class:`~structlearn.estimators.AROW`."""
 
     _learner = "arow"

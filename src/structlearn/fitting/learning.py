@@ -22,15 +22,11 @@ from .learner_registry import LearningParameters
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from ..array_types import Array
     from ..problem import Problem
     from ..problem.online_state import OnlineState
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["Kept", "learn", "warn_unless_converged"]
+    Vector = Array
 
 
 class Kept(NamedTuple):

@@ -21,21 +21,6 @@ else:
         """Tell type checkers that annotated attributes are parameters of ``__init__``."""
         return lambda kind: kind
 
-
-__all__ = [
-    "Choice",
-    "Declared",
-    "DeclaredParameters",
-    "Number",
-    "Parameter",
-    "Parameters",
-    "Switch",
-    "Whole",
-    "parameter",
-    "same_as",
-]
-
-
 # -- checks ---------------------------------------------------------------------------------------
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from ..problem import Problem
 
-__all__ = ["NUMBERS", "LocalParts", "Parts", "alone"]
-
 #: As ``own``: the number of each part.
 NUMBERS = range(2**31)
 

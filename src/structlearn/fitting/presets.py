@@ -8,8 +8,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["PRESETS", "default_of", "preset_of"]
-
 _TAGGERS = {"svm": {"max_iter": 100}, "crf": {"max_iter": 100}}
 #: What suits a task better than the defaults of the estimators. Parsers learn best by classic
 #: AdaGrad (delta 0) without a regulariser; an image segmenter begins near the end of the way, at
@@ -17,6 +15,7 @@ _TAGGERS = {"svm": {"max_iter": 100}, "crf": {"max_iter": 100}}
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "tagger": _TAGGERS,
     "segments": _TAGGERS,
+    "words": _TAGGERS,
     "parser": {
         "passive-aggressive": {"C": 0.002},
         "adagrad": {"C": float("inf"), "eta0": 0.02, "delta": 0.0, "max_iter": 10},

@@ -13,8 +13,6 @@ from ..text.corpus import Corpus, column_names, find_column
 from .example_weights import check_sample_weight, refuse_no_weight
 from .parts import Parts, alone
 
-__all__ = ["Counts", "SplitCorpus", "by_part", "in_parts", "joined"]
-
 
 def in_parts(X: Any, read: Callable[..., Any], *args: Any) -> Parts:
     """Return the parts that X is: on one machine it is one, which ``read`` reads."""
@@ -173,6 +171,15 @@ class SplitCorpus:
         """Return the corpus with a column of chunk labels in the scheme IOBES."""
         return self.then(Corpus.in_iobes, column, unknown)
 
+    def with_sets(self, column: int, mark: str, unknown: str) -> SplitCorpus:
+        """Return the corpus with sets of labels; see :meth:`~structlearn.text.Corpus.with_sets`."""
+        return self.then(Corpus.with_sets, column, mark, unknown)
+
+    def labels_of_sets(self) -> dict[str, int]:
+        """Return how many sets each label is a member of."""
+        found: dict[str, int] = self.parts.sum(_labels_of_sets).counts
+        return found
+
     def joined(self, columns: Sequence[int], unknown: str) -> SplitCorpus:
         """Return the corpus with columns joined; see :meth:`~structlearn.text.Corpus.joined`."""
         return self.then(Corpus.joined, columns, unknown)
@@ -207,6 +214,10 @@ class Counts:
 
 def _counts(corpus: Corpus, column: int) -> Counts:
     return Counts(corpus.counts(column))
+
+
+def _labels_of_sets(corpus: Corpus) -> Counts:
+    return Counts(dict(Counter(corpus.core.labels_of_sets)))
 
 
 def _totals(corpus: Corpus, column: int) -> Counts:

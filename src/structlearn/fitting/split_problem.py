@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Integers, Vector
 from ..exceptions import CapabilityError
 from ..learners.orders import Orders
 from ..problem import Problem
@@ -33,10 +34,6 @@ from ..problem.digest import problem_digest
 from ..problem.inexact import Inexact
 from ..problem.online_state import OnlineState
 from .parts import NUMBERS, Parts
-
-__all__ = ["SplitProblem"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Steps in whose update C stands beside the number of examples.
 _SCALED = ("decaying", "constant", "adagrad")
@@ -206,7 +203,7 @@ class SplitProblem(Problem):
 
     # -- online learners ------------------------------------------------------------------------
 
-    def pass_order(self, orders: Orders, shuffle: bool) -> npt.NDArray[np.int64]:
+    def pass_order(self, orders: Orders, shuffle: bool) -> Integers:
         """Return the seed of the parts' own orders, or nothing for the given order.
 
         Of parts in turn: the order of all examples, part by part.
@@ -229,7 +226,7 @@ class SplitProblem(Problem):
         return super().online_state(options, start)
 
     def online_pass(
-        self, options: dict[str, Any], state: Any, order: npt.NDArray[np.int64]
+        self, options: dict[str, Any], state: Any, order: Integers
     ) -> tuple[Any, dict[str, float]]:
         """Make a pass over every part, and mix; or over one after the other."""
         shares = [n / self.n_examples for n in self._sizes]
@@ -259,7 +256,7 @@ class SplitProblem(Problem):
         self,
         options: dict[str, Any],
         state: Any,
-        order: npt.NDArray[np.int64],
+        order: Integers,
         shares: list[float],
     ) -> tuple[Any, dict[str, float]]:
         begins = np.cumsum([0, *self._sizes])

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Vector = npt.NDArray[Any]
 
-__all__ = ["Learned", "learn_task"]
-
 Score = Callable[[Any], float]
 
 

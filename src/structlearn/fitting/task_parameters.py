@@ -9,8 +9,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LearnerParameters", "refuse_unused"]
-
 
 class LearnerParameters(DeclaredParameters):
     """The parameters that go with ``learner`` in every task that has them, and their text.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["Node", "add", "cover", "halves", "n_bytes", "tree_sum"]
-
 Node = tuple[int, int]
 
 

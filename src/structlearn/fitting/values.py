@@ -23,8 +23,6 @@ from ..io.container import Tensor
 from ..structures.base import Structure
 from .kinds import KINDS, Kind, Unstorable
 
-__all__ = ["Reader", "Writer"]
-
 #: Characters that an array may have room for although none of its strings is as long.
 _MOST_WIDTH = 1024
 _COLLECTIONS: dict[str, Any] = {"tuple": tuple, "set": set, "frozenset": frozenset}

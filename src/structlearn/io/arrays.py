@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from .container import Tensor
 
-__all__ = ["array_of", "checked_array", "checked_numbers", "tensor_of"]
-
 #: Type of NumPy's, little-endian -> its name in a file.
 _NAMES = {
     **{f"<{kind}{size}": f"{kind.upper()}{8 * size}" for kind in "iuf" for size in (2, 4, 8)},

@@ -25,18 +25,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "Tensor",
-    "check_dtype",
-    "checked_arrays",
-    "container_pieces",
-    "kind_of_file",
-    "parse_container",
-    "read_container",
-    "refused_as_file",
-    "write_container",
-]
-
 FORMAT = "structlearn"
 VERSION = 2
 _SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4}

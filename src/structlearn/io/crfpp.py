@@ -25,8 +25,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["parse_crfpp_model"]
-
 _VERSION = 100
 _HEAD = struct.Struct("<IidIII")
 #: CRF++ reads lines of at most this many bytes.

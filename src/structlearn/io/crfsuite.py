@@ -7,8 +7,6 @@ import os
 from .. import _core
 from ..models.string_chain import StringChain
 
-__all__ = ["parse_crfsuite", "read_crfsuite"]
-
 _HEADER = 48
 
 

@@ -20,8 +20,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["crfsuite_bytes", "write_crfsuite"]
-
 
 def write_crfsuite(
     model: Any, path: str | os.PathLike[str], *, boundaries: tuple[str, str] | None = None

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ..text.templates import Template
 
-__all__ = ["FeatureWeights", "ForeignFile", "ForeignTagger"]
-
 
 class FeatureWeights:
     """Weights of features, those of 0 left out, and features without others too.

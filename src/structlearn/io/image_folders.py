@@ -7,24 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Floats
 from ..exceptions import FileError
 from .images import SUFFIXES, as_image, read_image
 from .masks import RawMask, mask_of_array, read_mask
-
-__all__ = [
-    "Example",
-    "check_images",
-    "example_pairs",
-    "find_images",
-    "find_pairs",
-    "output_files",
-    "read_examples",
-    "read_images",
-]
-
-Floats = npt.NDArray[np.float32]
 
 _MARK = "_mask"
 

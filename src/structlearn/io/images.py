@@ -8,22 +8,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Floats
 from ..exceptions import CapabilityError, FileError
 from ..text.files import read_bytes
-
-__all__ = [
-    "SUFFIXES",
-    "as_image",
-    "converted",
-    "open_picture",
-    "pillow",
-    "png_bytes",
-    "read_image",
-]
-
-Floats = npt.NDArray[np.float32]
 
 #: How the names of files end that are taken for pictures.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")

@@ -9,13 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Integers
 from ..exceptions import FileError, LineError
 from ..text.files import parsed_json, read_bytes
 from .images import converted, open_picture, pillow, png_bytes
-
-__all__ = ["MaskCoding", "RawMask", "read_mask", "read_names"]
-
-Integers = npt.NDArray[np.int64]
 
 #: Masks with more different values than this are refused.
 _MOST_CLASSES = 64

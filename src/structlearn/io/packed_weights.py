@@ -17,8 +17,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["PRECISIONS", "check_precision", "pack_table", "stored_table"]
-
 #: Precision of weights -> the type of their items in files, and the bytes of an item.
 PRECISIONS = {"float32": ("F32", 4), "float16": ("F16", 2), "int8": ("U8", 1)}
 

@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["read_templates", "stored_templates"]
-
 
 def stored_templates(templates: FeatureTemplates) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return what a model file says of its templates: entries of the description, and tensors."""

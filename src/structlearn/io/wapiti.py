@@ -25,8 +25,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from ..text.templates import Template
 
-__all__ = ["parse_wapiti_model"]
-
 _HEAD = re.compile(rb"#mdl#(?:(\d)#)?(\d+)")
 _READER = re.compile(rb"#rdr#(\d+)/(\d+)(?:/([01]))?")
 _MEMM = b"1"

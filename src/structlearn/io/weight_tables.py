@@ -17,8 +17,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["compact_scores", "compact_tensors", "expand_scores", "expand_tensors", "packed_table"]
-
 #: Scores of so many label windows are stored without those that are 0, if these are most: of
 #: hundreds of labels few follow one another.
 _MANY = 1 << 16

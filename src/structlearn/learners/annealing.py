@@ -19,16 +19,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..problem import Problem
 from .base import Progress, Settings, Training
 from .lbfgs import SmoothDescent
 
 __all__ = ["Annealing"]
-
-Vector = npt.NDArray[np.float64]
 
 #: A stage ends where ½‖∇f‖² is this share of C·ε·ΣH.
 STAGE_END = 0.5
@@ -226,6 +224,6 @@ class _Certified:
         s = self.settings
         loss, _ = self.problem.total_loss(w, s.margin, 0.0, gradient=False, n_jobs=self.n_jobs)
         self.evaluations += 1
-        objective = 0.5 * float(w @ w) + s.C * loss
+        objective = 0.5 * _core.dot(w, w) + s.C * loss
         if objective < self.objective:
             self.w, self.loss, self.objective = w.copy(), loss, objective

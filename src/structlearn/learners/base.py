@@ -14,21 +14,8 @@ from ..meter import Meter
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from ..array_types import Vector
     from ..problem import Problem
-
-    Vector = npt.NDArray[np.float64]
-
-__all__ = [
-    "Learner",
-    "OwnLearner",
-    "Progress",
-    "Settings",
-    "Training",
-    "warn_of_inexact_inference",
-]
 
 Callback = Callable[[dict[str, Any]], Any]
 Snapshot = Callable[[], dict[str, Any] | None]

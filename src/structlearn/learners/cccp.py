@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..problem import Problem
 from .base import Learner, Progress, Settings, Training
 
@@ -218,7 +219,7 @@ class CCCP:
         """Return Σ loss and F."""
         s = self.settings
         loss, _ = problem.total_loss(w, s.margin, s.temperature, gradient=False, n_jobs=n_jobs)
-        norms = 0.5 * float(w @ w) + (s.l1 * float(np.abs(w).sum()) if s.l1 else 0.0)
+        norms = 0.5 * _core.dot(w, w) + (s.l1 * float(np.abs(w).sum()) if s.l1 else 0.0)
         return loss, norms + s.C * loss
 
 

@@ -32,17 +32,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Integers, Vector
 from ..problem import Problem
 from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .hinge_dual import DualState, Proven, begin, check_hinge, native_cone, prove
 
 __all__ = ["NSlack", "Round", "checked_rounds", "not_solved"]
-
-Vector = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 #: Relative gap of the restricted problem, and where ``tol`` asks for more than that.
 _EXACT, _FINEST = 1e-8, 1e-10

@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from ..array_types import Vector
 from .base import Progress, Settings, Training
-
-__all__ = ["Descent", "descend"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Without convexity there is no gap: stop where ½‖∇f‖² is this share of the objective,
 FLAT = 1e-12

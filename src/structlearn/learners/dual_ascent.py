@@ -36,13 +36,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..exceptions import CapabilityError
 from ..problem import PartVector, Problem
 from .base import Progress, Settings, Training, check_finite
 
 __all__ = ["AscentState", "DualAscent"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Damping of first visits and, to begin with, of later ones; the best found on text and on digits.
 FIRST_DAMPING, LATER_DAMPING = 0.4, 0.7
@@ -79,7 +78,7 @@ class AscentState:
 
     w: Vector
     mean: Vector
-    part_ptr: npt.NDArray[np.int64]
+    part_ptr: Integers
     theta: Vector
     mu: Vector
     entropy: Vector
@@ -258,7 +257,7 @@ class DualAscent:
 
     def _dual(self, problem: Problem, state: AscentState) -> float:
         entropy = problem.weighted_sum(state.entropy)
-        return self.settings.C * entropy - 0.5 * float(state.w @ state.w)
+        return self.settings.C * entropy - 0.5 * _core.dot(state.w, state.w)
 
     def _look(
         self, problem: Problem, training: Training, record: dict[str, Any], n_jobs: int | None
@@ -266,7 +265,7 @@ class DualAscent:
         """Evaluate the primal at the weights; note it with its gap."""
         s, w = self.settings, training.weights
         loss, _ = problem.total_loss(w, s.margin, s.temperature, gradient=False, n_jobs=n_jobs)
-        training.objective = 0.5 * float(w @ w) + s.C * loss
+        training.objective = 0.5 * _core.dot(w, w) + s.C * loss
         check_finite(training.objective)
         training.gap = max(0.0, training.objective - self._dual(problem, training.state))
         record.update(loss=loss, objective=training.objective, gap=training.gap)
@@ -285,7 +284,7 @@ def largest_eigenvalue(problem: Problem, examples: int = 16, rounds: int = 8) ->
     for i in np.unique(np.linspace(0, n - 1, min(n, examples)).astype(np.int64)).tolist():
         v, value = rng.normal(size=int(problem.n_parts(i))), 0.0
         for _ in range(rounds):
-            norm = float(np.sqrt(v @ v))
+            norm = float(np.sqrt(_core.dot(v, v)))
             if norm == 0.0:
                 break
             unit = PartVector(None, v / norm)
@@ -293,12 +292,12 @@ def largest_eigenvalue(problem: Problem, examples: int = 16, rounds: int = 8) ->
             v = problem.theta(i, w)
             v = np.where(np.isfinite(v), v, 0.0)  # what is forbidden has no features to share
             problem.scatter(i, unit, -1.0, w)
-            value = float(unit.value @ v)
+            value = _core.dot(unit.value, v)
         found.append(value)
     return float(np.mean(found)) if found else 0.0
 
 
-def _visits(state: AscentState) -> npt.NDArray[np.int64]:
+def _visits(state: AscentState) -> Integers:
     """Return how often the next pass visits each example: 1 to 3 times, by its share of the gap.
 
     A few examples keep most of the gap in the end; to visit all equally often costs a third more.
@@ -306,5 +305,5 @@ def _visits(state: AscentState) -> npt.NDArray[np.int64]:
     gap = np.where(np.isfinite(state.gap), np.maximum(state.gap, 0.0), 0.0)
     if state.passes < 2 or not gap.any():
         return np.ones(len(gap), dtype=np.int64)
-    again: npt.NDArray[np.int64] = np.minimum(gap / (2.0 * gap.mean()), 2.0).astype(np.int64)
+    again: Integers = np.minimum(gap / (2.0 * gap.mean()), 2.0).astype(np.int64)
     return 1 + again

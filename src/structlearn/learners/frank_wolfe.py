@@ -42,17 +42,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..problem import Problem
 from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .hinge_dual import DualState, begin, check_hinge, native_cone, prove
 
 __all__ = ["FrankWolfe"]
-
-Vector = npt.NDArray[np.float64]
 
 #: How a visit goes, by measurement on the letters-like problem and CoNLL-2000.
 _VISIT = {"steps": 10, "inner": 0.1, "cached_share": 0.5, "patience": 5}
@@ -158,13 +156,13 @@ class FrankWolfe:
         training.state = state
         return training
 
-    def _order(self, state: DualState) -> npt.NDArray[np.int64]:
+    def _order(self, state: DualState) -> Integers:
         """Return the examples to visit in the next pass."""
         gap = state.more["gap"]
         if not self.shuffle:
             return np.arange(len(gap))
         uniform = 1.0 if state.iteration == 0 else _UNIFORM
-        order: npt.NDArray[np.int64]
+        order: Integers
         order, state.more["random"] = _core.gap_sampled_order(gap, uniform, state.more["random"])
         return order
 
@@ -188,7 +186,7 @@ class FrankWolfe:
             self._measure(problem, sets, state, training, threads, learn=True)
         elif last:  # changes nothing, so that going on from here is going on as if never stopped
             self._measure(problem, sets, state, training, threads, learn=False)
-        square = 0.5 * float(training.weights @ training.weights)
+        square = 0.5 * _core.dot(training.weights, training.weights)
         primal = dual + gap if training.objective is None else training.objective
         record = {
             "loss": (primal - square) / s.C,  # an estimate where no objective is given

@@ -17,15 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..problem import Problem
 from .base import Settings
-
-__all__ = ["DualState", "Proven", "begin", "check_hinge", "native_cone", "prove"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Steps from 1 towards the best multiple of the weights and beyond it, where unknown outputs wait.
 _FURTHER = (1.0, 2.0, 4.0)
@@ -113,7 +109,7 @@ def prove(
 
     def at(weights: Vector, losses: Vector) -> Proven:
         loss = problem.weighted_sum(losses)
-        objective = 0.5 * float(weights @ weights) + settings.C * loss
+        objective = 0.5 * _core.dot(weights, weights) + settings.C * loss
         return Proven(weights, loss, objective, max(0.0, objective - bound))
 
     w = state.weights
@@ -123,7 +119,7 @@ def prove(
     best, value = sets.best_multiple(w)
     for further in _FURTHER:
         multiple = 1.0 + further * (best - 1.0)
-        expected = value + 0.5 * (multiple**2 - best**2) * float(w @ w)
+        expected = value + 0.5 * (multiple**2 - best**2) * _core.dot(w, w)
         if not settings.good_enough(expected - bound, expected):
             break
         survey = sets.survey(multiple * w, np.inf, False, n_threads)

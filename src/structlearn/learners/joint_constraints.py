@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..problem import WeightCone
-
-__all__ = ["JointConstraints"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Rounds that a constraint may be without weight.
 _PATIENCE = 20
@@ -31,12 +27,12 @@ class JointConstraints:
 
     n_weights: int
     gold: float
-    index: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    index: list[Integers] = field(default_factory=list)
     value: list[Vector] = field(default_factory=list)
     b: Vector = field(default_factory=lambda: np.zeros(0))
     alpha: Vector = field(default_factory=lambda: np.zeros(0))
     rest: float = 1.0
-    idle: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    idle: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     gram: Vector = field(default_factory=lambda: np.zeros((0, 0)))
     rows: Vector = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -69,12 +65,12 @@ class JointConstraints:
             products = cone.products(g) / np.sqrt(cone.squares)
             self.rows = np.vstack((self.rows.reshape(-1, cone.n_rows), products))
         index = np.flatnonzero(g)
-        row = [float(v @ g[i]) for i, v in zip(self.index, self.value, strict=True)]
+        row = [_core.dot(v, g[i]) for i, v in zip(self.index, self.value, strict=True)]
         n = len(self)
         gram = np.empty((n + 1, n + 1))
         gram[:n, :n] = self.gram
         gram[n, :n] = gram[:n, n] = row
-        gram[n, n] = float(g[index] @ g[index])
+        gram[n, n] = _core.dot(g[index], g[index])
         self.gram = gram
         self.index.append(index)
         self.value.append(g[index])
@@ -187,7 +183,7 @@ class JointConstraints:
         """Return the dual at α, the cone's multipliers the best ones."""
         out = np.maximum(alpha @ self.rows, 0.0)
         square = float(alpha @ self.gram @ alpha - out @ out)
-        return float(self.b @ alpha) + rest * self.gold - 0.5 * square
+        return _core.dot(self.b, alpha) + rest * self.gold - 0.5 * square
 
     def _line(self, alpha: Vector, rest: float) -> tuple[Vector, float]:
         """Return the best point between the present one and another, by golden sections."""
@@ -207,7 +203,7 @@ class JointConstraints:
 
     def _scores(self, w: Vector) -> Vector:
         rows = zip(self.b, self.index, self.value, strict=True)
-        return np.array([float(b + v @ w[i]) for b, i, v in rows])
+        return np.array([b + _core.dot(v, w[i]) for b, i, v in rows])
 
     def slack(self, w: Vector) -> float:
         """Return ξ: the largest b + ⟨g, w⟩."""
@@ -216,8 +212,8 @@ class JointConstraints:
     def dual(self, cone: WeightCone | None) -> float:
         """Return the value of the restricted problem at α, a bound for all weights."""
         w = self._pull(cone)
-        return float(self.b @ self.alpha) + self.rest * self.gold - 0.5 * float(w @ w)
+        return _core.dot(self.b, self.alpha) + self.rest * self.gold - 0.5 * _core.dot(w, w)
 
     def gap(self, w: Vector, cone: WeightCone | None) -> float:
         """Return how far w is from the solution of the restricted problem at most."""
-        return 0.5 * float(w @ w) + self.slack(w) - self.dual(cone)
+        return 0.5 * _core.dot(w, w) + self.slack(w) - self.dual(cone)

@@ -13,9 +13,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..exceptions import CapabilityError
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
@@ -23,8 +23,6 @@ from .descent import descend
 from .line_search import wolfe_search
 
 __all__ = ["LBFGS", "SmoothDescent", "check_smooth", "memory_for"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Gradient differences kept, for many weights and for few; and how many numbers are few.
 _MEMORY, _LONG_MEMORY, _FEW = 10, 100, 1_000_000

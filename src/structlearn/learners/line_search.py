@@ -11,12 +11,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Trial", "wolfe_search"]
-
 #: Sufficient decrease, and how much of the slope may be left.
 DECREASE, CURVATURE = 1e-4, 0.9
-#: Values of which the difference is a rounding error, relative to the value.
-NOISE = 1e-13
+#: Values whose difference may be a rounding error, relative to the value: a sum of many losses,
+#: each the difference of two numbers that may be a thousand times as large.
+NOISE = 1e-12
 #: How far a step may reach beyond the last one while no minimum is enclosed.
 STRETCH = 10.0
 MOST_TRIALS = 25

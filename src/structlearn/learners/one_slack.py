@@ -29,9 +29,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..problem import Problem
 from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
@@ -41,8 +41,6 @@ from .joint_constraints import JointConstraints
 from .summed_planes import SummedPlanes
 
 __all__ = ["OneSlack"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Outputs that an example keeps, and constraints that a round may make of them.
 _MOST_OUTPUTS, _MOST_CACHED = 200, 10
@@ -187,7 +185,7 @@ class OneSlack:
         for k in range(_MOST_CACHED):
             g = np.zeros(len(w))
             b = sets.cached(w, g)
-            if k and b + float(g @ w) - joint.slack(w) <= _CACHED_SHARE * last:
+            if k and b + _core.dot(g, w) - joint.slack(w) <= _CACHED_SHARE * last:
                 break
             joint.add(g, b, cone)
             w = joint.solve(cone, *precision)

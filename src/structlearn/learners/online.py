@@ -40,19 +40,20 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from .. import _core
 from ..exceptions import CapabilityError
 from .base import Progress, Settings, Snapshot, Training, check_finite
 from .orders import Orders
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
+    from ..array_types import Array
     from ..problem import Problem, WeightCone
     from ..problem.online_state import OnlineState
 
-    Vector = npt.NDArray[np.float64]
+    Vector = Array
 
 __all__ = ["Beam", "Online"]
 
@@ -336,7 +337,7 @@ class _Certificate:
             u = (state.steps * u - self.begin * self.origin) / taken
             cost = (state.steps * cost - self.begin * self.cost) / taken
         # No loss is negative, so 0 is a bound too, and the better one after a wild start.
-        self.dual = max(0.0, self.dual, cost - 0.5 * float(u @ u))
+        self.dual = max(0.0, self.dual, cost - 0.5 * _core.dot(u, u))
 
     def at(self, w: Vector, n_jobs: int | None) -> Training:
         """Return the weights with their objective, and their gap where there is a proof."""
@@ -345,7 +346,7 @@ class _Certificate:
         loss, gradient = self.problem.total_loss(
             w, s.margin, s.temperature, gradient=smooth, n_jobs=n_jobs
         )
-        objective = 0.5 * float(w @ w) + s.C * loss
+        objective = 0.5 * _core.dot(w, w) + s.C * loss
         if gradient is not None:
             from .projected import gap_in_cone
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["Orders", "generator"]
-
 _WORD = (1 << 64) - 1
 
 

@@ -13,17 +13,15 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
 from .lbfgs import check_smooth, memory_for
 
 __all__ = ["OWLQN", "OrthantDescent"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Sufficient decrease, as a share of what the pseudo-gradient promises; shrinking of the step.
 DECREASE, SHRINK = 1e-4, 0.5

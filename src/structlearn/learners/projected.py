@@ -23,12 +23,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..problem import Problem, WeightCone
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
 from .lbfgs import check_smooth
-
-__all__ = ["ProjectedGradient", "gap_in_cone"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -45,12 +44,12 @@ def gap_in_cone(w: Vector, gradient: Vector, cone: WeightCone | None) -> float:
 
     ½‖∇f‖², less half the squared distance of w − ∇f from the cone.
     """
-    gap = 0.5 * float(gradient @ gradient)
+    gap = 0.5 * _core.dot(gradient, gradient)
     if cone is None:
         return gap
     u = w - gradient
     outside = u - cone.project(u)
-    return max(0.0, gap - 0.5 * float(outside @ outside))
+    return max(0.0, gap - 0.5 * _core.dot(outside, outside))
 
 
 class ProjectedGradient:
@@ -108,7 +107,7 @@ class _Point:
     def flatness(self) -> float:
         """½‖Π(w − ∇f) − w‖²."""
         move = self._project(self.w - self._gradient) - self.w
-        return 0.5 * float(move @ move)
+        return 0.5 * _core.dot(move, move)
 
     def begin(self) -> None:
         """Evaluate the objective at the start."""
@@ -119,11 +118,11 @@ class _Point:
     def step(self) -> bool:
         """Go on; False where nothing lower than the last ten points is found."""
         g = self._gradient
-        scale = float(np.sqrt(g @ g))
+        scale = float(np.sqrt(_core.dot(g, g)))
         if scale == 0.0:
             return False
         move = self._project(self.w - (self._spectral or min(1.0, 1.0 / scale)) * g) - self.w
-        slope = float(g @ move)
+        slope = _core.dot(g, move)
         if not slope < 0.0:
             return False
         reference, t = max(self._recent), 1.0
@@ -139,9 +138,9 @@ class _Point:
         else:
             return False
         s, y = trial - self.w, gradient - g
-        curvature = float(s @ y)
+        curvature = _core.dot(s, y)
         longest = _STRETCH * (self._spectral or min(1.0, 1.0 / scale))
-        self._spectral = float(s @ s) / curvature if curvature > 0.0 else longest
+        self._spectral = _core.dot(s, s) / curvature if curvature > 0.0 else longest
         self.w, self.loss, self.objective, self._gradient = trial, loss, objective, gradient
         self._recent = [*self._recent[1 - _REMEMBERED :], objective]
         return True
@@ -173,4 +172,4 @@ class _Point:
         loss, gradient = self.problem.total_loss(w, s.margin, s.temperature, n_jobs=self.n_jobs)
         assert gradient is not None
         self.evaluations += 1
-        return loss, 0.5 * float(w @ w) + s.C * loss, w + s.C * gradient
+        return loss, 0.5 * _core.dot(w, w) + s.C * loss, w + s.C * gradient

@@ -34,12 +34,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
 
 __all__ = ["SAG", "SAGState"]
-
-Vector = npt.NDArray[np.float64]
 
 
 @dataclass
@@ -77,7 +76,7 @@ class SAGState:
 
     w: Vector
     g: Vector
-    part_ptr: npt.NDArray[np.int64]
+    part_ptr: Integers
     memory: Vector
     entropy: Vector
     loss: Vector
@@ -181,9 +180,9 @@ class SAG:
                     "dual": dual,
                 }
                 if not training.interrupted:
-                    primal = 0.5 * float(state.w @ state.w) + s.C * loss
+                    primal = 0.5 * _core.dot(state.w, state.w) + s.C * loss
                     error = state.w + s.C * state.g
-                    guess = max(primal - dual, 0.5 * float(error @ error))
+                    guess = max(primal - dual, 0.5 * _core.dot(error, error))
                     record["estimated_gap"] = guess
                     due = guess <= state.below * s.tol * primal or state.passes >= 2 * state.looked
                     if due:
@@ -229,7 +228,7 @@ class SAG:
     def _dual(self, problem: Problem, state: SAGState) -> float:
         """Return the dual at the memory."""
         C = self.settings.C
-        return C * problem.weighted_sum(state.entropy) - 0.5 * C * C * float(state.g @ state.g)
+        return C * problem.weighted_sum(state.entropy) - 0.5 * C * C * _core.dot(state.g, state.g)
 
     def _look(
         self, problem: Problem, training: Training, record: dict[str, Any], n_jobs: int | None
@@ -241,9 +240,9 @@ class SAG:
         state.oracle_calls += problem.n_examples
         gradient *= s.C
         gradient += w
-        training.objective = 0.5 * float(w @ w) + s.C * loss
+        training.objective = 0.5 * _core.dot(w, w) + s.C * loss
         check_finite(training.objective)
-        gap = 0.5 * float(gradient @ gradient)
+        gap = 0.5 * _core.dot(gradient, gradient)
         training.gap = max(0.0, min(gap, training.objective - self._dual(problem, state)))
         record.update(
             loss=loss,

@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
     from ..problem import Problem
 
-__all__ = [
-    "SOLVERS",
-    "Options",
-    "Solver",
-    "best_solver",
-    "check_solver",
-    "find_solver",
-]
-
 
 @dataclass(frozen=True)
 class Options:

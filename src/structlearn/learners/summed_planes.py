@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
 from .joint_constraints import JointConstraints
-
-__all__ = ["SummedPlanes"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class SummedPlanes:
             for k in range(len(progress.records), s.max_iter):
                 w, gradient = state["w"], np.empty(n)
                 loss, cost = problem.total_cost(w, s.margin, 0.0, out=gradient, n_jobs=n_jobs)
-                objective = 0.5 * float(w @ w) + s.C * loss
+                objective = 0.5 * _core.dot(w, w) + s.C * loss
                 check_finite(objective)
                 if objective < state["objective"]:
                     state.update(best=w, objective=objective, loss=loss)

@@ -13,14 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Vector
 from ..features.arrays import as_floats
 from ..structures.base import Structure
 from ..structures.open_labels import allowed_labels, is_open
 from ..structures.parts import Parts
-
-__all__ = ["Cost", "Hamming", "LabelCost", "ZeroOne", "as_cost"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class Cost:

@@ -31,15 +31,6 @@ from ..structures.parts import Parts
 from .costs import as_cost
 from .zero_one import zero_one_sums
 
-__all__ = [
-    "StructuredLoss",
-    "hinge_loss",
-    "log_loss",
-    "perceptron_loss",
-    "rule_out",
-    "softmax_margin_loss",
-]
-
 
 class StructuredLoss:
     """The loss of scores θ for a gold output, and its gradient over parts.

@@ -11,8 +11,6 @@ from ..exceptions import CapabilityError
 from ..structures.base import Structure
 from ..structures.parts import Parts
 
-__all__ = ["zero_one_sums"]
-
 #: The largest error of loss / ε that rounding may cause before the other outputs are summed alone.
 _TOLERANCE = 1e-9
 _ROUNDING = 8 * np.finfo(np.float64).eps

@@ -7,8 +7,6 @@ from typing import Any
 
 from .pairs import Sentences, read_pairs
 
-__all__ = ["sequence_accuracy", "sequence_counts", "token_accuracy", "token_counts"]
-
 
 def token_accuracy(gold: Sentences, predicted: Sentences) -> float:
     """Return the share of tokens whose label is right.

@@ -9,8 +9,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["alpha_by_label", "cohen_kappa", "krippendorff_alpha"]
-
 
 def cohen_kappa(a: Sequence[Any], b: Sequence[Any]) -> float:
     """Return Cohen's kappa of the labels that two annotators give to the same things.

@@ -12,8 +12,6 @@ from .bootstrap import Interval, bootstrap_interval
 from .pairs import read_pairs
 from .scores import Scores, score_rows
 
-__all__ = ["AttachmentReport", "attachment_interval", "attachment_report"]
-
 #: One tree per sentence: the (head, relation) of each word, head 0 being the root; None: unknown.
 Trees = Iterable[Sequence[tuple[int | None, str | None]]]
 

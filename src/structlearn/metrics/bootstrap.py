@@ -9,8 +9,6 @@ from .counts import CountMetric, as_metric
 from .draws import blocks, check_draws, generator
 from .pairs import Sentences
 
-__all__ = ["Interval", "bootstrap_interval"]
-
 
 @dataclass(frozen=True)
 class Interval:

@@ -38,11 +38,9 @@ E. F. Tjong Kim Sang and J. Veenstra, Representing text chunks, EACL 1999.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
-
-__all__ = ["boundary", "chunks", "split_label"]
 
 _ALIASES = {"L": "E", "U": "S", "]": "["}
 _OUTSIDE = frozenset("O.")
@@ -115,6 +113,22 @@ def chunks(labels: Iterable[Any]) -> list[tuple[int, int, str]]:
     if start >= 0:
         found.append((start, len(row), kind))
     return found
+
+
+def boundary_table(labels: Sequence[str | None]) -> tuple[list[int], list[int]]:
+    """Return the boundaries between any two labels, and the type of each as a number.
+
+    Returns
+    -------
+    between : list of int
+        A row for each label before, and a last one for the beginning of a sentence, with a number
+        for each label: 1 if a chunk ends between them, plus 2 if one begins.
+    types : list of int
+    """
+    pairs = [boundary(before, label) for before in [*labels, "O"] for label in labels]
+    number: dict[str, int] = {}
+    types = [number.setdefault(split_label(label)[1], len(number)) for label in labels]
+    return [ends + 2 * begins for ends, begins, _ in pairs], types
 
 
 def _refuse(labels: list[Any]) -> None:

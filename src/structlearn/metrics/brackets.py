@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 from .scores import Scores
 
-__all__ = ["BracketCounts", "bracket_counts", "bracket_scores", "brackets_by_label"]
-
 Spans = Sequence[tuple[int, int, str]]
 
 #: Tags of words that evalb takes out.

@@ -6,8 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Bin", "Reliability", "reliability"]
-
 
 class Bin(NamedTuple):
     """The predictions whose probability is in one interval.

@@ -12,8 +12,6 @@ from .boundaries import chunks, split_label
 from .pairs import Sentences, read_pairs
 from .scores import Averages, Scores
 
-__all__ = ["ChunkReport", "chunk_counts", "chunk_f1", "chunk_report"]
-
 Span = tuple[int, int, str]
 
 

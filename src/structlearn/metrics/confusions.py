@@ -10,8 +10,6 @@ from typing import Any
 from ..printing import joined_lines
 from .pairs import Sentences, read_pairs
 
-__all__ = ["Confusion", "confusion", "sort_labels"]
-
 
 @dataclass(frozen=True)
 class Confusion:

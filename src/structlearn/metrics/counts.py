@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-__all__ = ["METRICS", "CountMetric", "as_metric"]
-
 
 @dataclass(frozen=True)
 class CountMetric:

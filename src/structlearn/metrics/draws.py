@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["blocks", "check_draws", "generator"]
-
 #: Random numbers held at a time: they stay in the cache, which is three times as fast.
 _AT_ONCE = 1 << 18
 

@@ -14,20 +14,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = [
-    "BILOU",
-    "IOB1",
-    "IOB2",
-    "IOBES",
-    "IOE1",
-    "IOE2",
-    "EntityScheme",
-    "detected_scheme",
-    "get_entities",
-    "scheme_of",
-    "strict_entities",
-]
-
 Span = tuple[str, int, int]
 Label = tuple[str, str]
 

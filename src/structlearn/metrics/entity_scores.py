@@ -16,16 +16,6 @@ from .entities import EntityScheme, detected_scheme, get_entities, scheme_of, st
 from .pairs import Sentences, read_pairs
 from .scores import Scores
 
-__all__ = [
-    "accuracy_score",
-    "classification_report",
-    "f1_score",
-    "performance_measure",
-    "precision_recall_fscore_support",
-    "precision_score",
-    "recall_score",
-]
-
 Average = Literal["micro", "macro", "weighted"] | None
 ZeroDivision = Literal["warn"] | float
 Scheme = EntityScheme | str | None

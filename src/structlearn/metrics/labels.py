@@ -11,8 +11,6 @@ from .confusions import confusion
 from .pairs import Sentences
 from .scores import Averages, Scores
 
-__all__ = ["LabelReport", "label_report"]
-
 
 @dataclass(frozen=True)
 class LabelReport:

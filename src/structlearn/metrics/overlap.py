@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from ..printing import joined_lines
 
-__all__ = ["Overlap", "compare"]
-
 Integers = npt.NDArray[np.int64]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Sentences", "read_pairs"]
-
 #: One sequence of labels per sentence: lists, tuples, arrays.
 Sentences = Iterable[Iterable[Any]]
 

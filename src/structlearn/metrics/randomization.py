@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-__all__ = ["Comparison", "randomization_test"]
-
 #: Differences that are equal but for rounding are equal; relative to the metrics compared.
 _ROUNDING = 1e-12
 

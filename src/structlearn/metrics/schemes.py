@@ -15,16 +15,6 @@ from typing import Any, NamedTuple, TypedDict
 
 from .boundaries import chunks, split_label
 
-__all__ = [
-    "Forbidden",
-    "are_chunk_labels",
-    "file_scheme",
-    "legal_transitions",
-    "to_bio",
-    "to_iobes",
-    "written",
-]
-
 
 class Forbidden(TypedDict):
     """What a scheme rules out, as the estimators' ``forbid`` takes it."""

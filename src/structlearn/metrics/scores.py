@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Averages", "Scores", "score_rows"]
-
 
 @dataclass(frozen=True)
 class Scores:

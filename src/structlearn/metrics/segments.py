@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from .boundaries import chunks
 
-__all__ = ["OUTSIDE", "to_labels", "to_segments"]
-
 #: The label of a token in no chunk, which is a segment of its own.
 OUTSIDE = "O"
 

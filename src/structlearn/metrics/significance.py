@@ -8,8 +8,6 @@ from typing import Any
 from .bootstrap import bootstrap_interval
 from .randomization import randomization_test
 
-__all__ = ["significance"]
-
 #: A label of any kind a token: a string, a head, a head with its relation.
 Labels = Sequence[Sequence[Any]]
 

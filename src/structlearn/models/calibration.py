@@ -22,8 +22,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Calibration", "calibrated_on"]
-
 #: The reliability error, on parts that the map was not fitted to, of a model that is calibrated.
 HONEST = 0.03
 #: Of the logarithm (base 2) of the temperature: bounds and steps of the search.

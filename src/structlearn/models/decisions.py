@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     #: From an output of the structure to what it is scored by: where, and by name.
     Scored = Callable[[Any], Mapping[Where, Mapping[str, float]]]
 
-__all__ = ["compared", "decisions", "ranked", "window_score"]
-
 
 def decisions(model: Any, inputs: Any) -> list[list[dict[str, Any]]]:
     """Return what :meth:`~structlearn.models.model.Model.explain` does, for all inputs."""

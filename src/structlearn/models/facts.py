@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..printing import escape
 
-__all__ = ["STYLE", "facts_html", "facts_table"]
-
 STYLE = """
 .sl-summary{--ink:#1b1f24;--soft:#5c6675;--line:#d9dee5;--plus:31,95,191;--minus:200,50,30;
 font:13px/1.45 system-ui,sans-serif;color:var(--ink);margin:.6em 0;max-width:60em;overflow-x:auto}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["as_records", "contributions_frame"]
-
 
 def as_records(
     rows: list[dict[str, Any]], columns: Sequence[str], as_frame: bool, wide: bool = False

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     Judged = tuple[Any, list[Any], list[list[bool | None]]]
 
 
-__all__ = ["NativeInputs", "Solutions"]
-
-
 class Solutions:
     """The best output of each input.
 

@@ -10,8 +10,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ConstraintMemory", "segment_sequences", "token_sequences"]
-
 #: Lists of constraints whose automata are remembered.
 _MOST = 32
 

@@ -9,8 +9,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["heaviest", "heaviest_by_label", "label_pairs"]
-
 
 def heaviest(rows: Iterable[tuple[Any, float]], n: int) -> list[tuple[Any, float]]:
     """Return the n rows (name, weight) with the largest absolute values, the largest first.

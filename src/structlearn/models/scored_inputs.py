@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     #: The keyword arguments of a structure, for one input.
     Scores = dict[str, Any]
 
-__all__ = ["ScoredInputs"]
-
 #: Inputs whose scores are worked out at once, and numbers that are kept for the next query.
 _CHUNK, _MOST_KEPT = 1024, 1 << 24
 

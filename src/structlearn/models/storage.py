@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Task = TypeVar("Task", bound="StoredTask")
     Content = tuple[dict[str, Any], dict[str, Tensor]]
 
-__all__ = ["Stored", "StoredModel", "StoredTask", "put_inside", "taken_out"]
-
 
 class Stored:
     """Something with a file format: a subclass says what a file holds, and is built from that.

@@ -19,8 +19,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["StringChain"]
-
 #: Array of the model -> what its items are. Those of order 2, 3, ... are like that of order 1.
 _DTYPES = {"row_ptr": "U32", "column": "U32"}
 _MOST_ORDER = 13

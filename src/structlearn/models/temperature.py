@@ -11,17 +11,6 @@ if TYPE_CHECKING:
 
     from .calibration import Calibration
 
-__all__ = [
-    "Tempered",
-    "certainty_fact",
-    "confidences",
-    "doubt",
-    "loss_temperature",
-    "stored_calibration",
-    "temperature_of",
-    "warn_of",
-]
-
 #: Of a model whose scores have no known scale: they are taken as they are.
 _UNKNOWN = 1.0
 #: Learners that minimise a log loss or count, whatever their parameters say.

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from .inputs import NativeInputs
 
-__all__ = ["OneCall", "TokenLabels"]
-
 
 class OneCall(Model):
     """A model that labels one plain input in one call of the core.

@@ -8,14 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ..array_types import Vector
 from .python_inference import PythonInference
-
-__all__ = ["LIKELIHOODS", "LoopySums", "PseudoLikelihood"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class PseudoLikelihood(PythonInference):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Vector
 from ..features.rows import Examples
 from ..losses.costs import Cost
 from ..scoring.cone import WeightCone
@@ -30,10 +31,6 @@ from .parts import PartVector, Shaped
 from .problem import Problem
 from .python_inference import PythonInference
 from .reader import OutputReader
-
-__all__ = ["ArrayProblem"]
-
-Vector = npt.NDArray[np.float64]
 
 #: One thread at a time makes what others wait for.
 _MAKING = threading.RLock()

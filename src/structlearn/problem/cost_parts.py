@@ -6,18 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Vector
 from ..losses.costs import Cost
 from ..structures.parts import Parts, flatten
 from .gold import GoldOutputs
 
 if TYPE_CHECKING:
     from .array_problem import ArrayProblem
-
-__all__ = ["cost_parts"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def cost_parts(

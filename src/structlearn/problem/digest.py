@@ -11,8 +11,6 @@ import numpy as np
 from ..structures.base import Structure
 from .problem import Problem
 
-__all__ = ["problem_digest"]
-
 
 def problem_digest(problem: Problem) -> str:
     """Return a digest of all that the objective of a problem depends on but C, γ and ε.

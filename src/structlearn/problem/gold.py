@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GoldOutputs"]
-
-Vector = npt.NDArray[np.float64]
+from ..array_types import Integers, Vector
 
 
 @dataclass
@@ -30,8 +28,8 @@ class GoldOutputs:
     """
 
     outputs: Sequence[Any]
-    labels: npt.NDArray[np.int64]
-    ptr: npt.NDArray[np.int64]
+    labels: Integers
+    ptr: Integers
     sets: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     @property
@@ -40,7 +38,7 @@ class GoldOutputs:
         unknown = np.concatenate(([0], np.cumsum(self.labels < 0)))
         return np.asarray(unknown[self.ptr[1:]] > unknown[self.ptr[:-1]])
 
-    def permits(self, i: int, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def permits(self, i: int, labels: Integers) -> npt.NDArray[np.bool_]:
         """Return at which positions of example i these labels are allowed."""
         gold = self.labels[self.ptr[i] : self.ptr[i + 1]]
         permitted = (gold == labels) | (gold == -1)
@@ -48,7 +46,7 @@ class GoldOutputs:
         permitted[among] = self.sets[-2 - gold[among], labels[among]]
         return np.asarray(permitted)
 
-    def shares(self, n_labels: int) -> tuple[Vector, npt.NDArray[np.int64]]:
+    def shares(self, n_labels: int) -> tuple[Vector, Integers]:
         """Return labels and sets as distributions over the labels, and the row of each position.
 
         Rows 0..K − 1 are the labels themselves, then come the sets, all of their labels alike; row
@@ -58,10 +56,10 @@ class GoldOutputs:
         rows = np.vstack([np.eye(n_labels), (self.sets / sizes).reshape(len(self.sets), n_labels)])
         return rows, self._rows(n_labels)
 
-    def least_costs(self, table: Vector) -> tuple[Vector, npt.NDArray[np.int64]]:
+    def least_costs(self, table: Vector) -> tuple[Vector, Integers]:
         """Return δ(gold, ·) for labels and sets, the least over a set's labels; rows as shares."""
         sets = [table[members].min(axis=0) for members in self.sets]
         return np.vstack([table, *sets]), self._rows(len(table))
 
-    def _rows(self, n_labels: int) -> npt.NDArray[np.int64]:
+    def _rows(self, n_labels: int) -> Integers:
         return np.where(self.labels <= -2, n_labels - 2 - self.labels, self.labels)

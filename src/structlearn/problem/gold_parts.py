@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Integers, Vector
 from ..structures.parts import flatten
 from .gold import GoldOutputs
 
 if TYPE_CHECKING:
     from .array_problem import ArrayProblem
-
-__all__ = ["gold_parts", "refuse_forbidden"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def gold_parts(problem: ArrayProblem, core: Any, gold: GoldOutputs) -> dict[str, Any]:
@@ -40,7 +37,7 @@ def gold_parts(problem: ArrayProblem, core: Any, gold: GoldOutputs) -> dict[str,
         labels, ptr = native._gold_rows(gold.outputs, labels, ptr)
         part_ptr, parts = core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
     else:
-        rows: list[npt.NDArray[np.int64]] = []
+        rows: list[Integers] = []
         counts: list[Vector] = []
         for i, y in enumerate(gold.outputs):
             if partial[i]:

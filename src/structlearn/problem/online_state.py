@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["WITH_SQUARES", "OnlineState"]
-
-Vector = npt.NDArray[np.float64]
+from ..array_types import Vector
 
 #: Steps that remember the sum of squared gradients of each weight.
 WITH_SQUARES = ("adagrad", "arow")

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PartVector", "Shaped"]
-
-Vector = npt.NDArray[np.float64]
+from ..array_types import Vector
 
 
 @dataclass

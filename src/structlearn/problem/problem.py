@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ..array_types import Array
     from ..scoring.cone import WeightCone
     from .gold import GoldOutputs
     from .online_state import OnlineState
     from .parts import PartVector
 
-    Vector = npt.NDArray[np.float64]
+    Vector = Array
 
 __all__ = ["Problem", "n_threads"]
 
@@ -225,11 +226,9 @@ class Problem:
 
     def dot(self, theta: Vector, v: PartVector) -> float:
         """Return ⟨θ, v⟩ for flat scores θ, with 0 · −∞ = 0."""
-        import numpy as np
-
         picked = theta if v.index is None else theta[v.index]
         used = v.value != 0
-        return float(np.dot(picked[used], v.value[used]))
+        return _core.dot(picked[used], v.value[used])
 
     def sqnorm(self, i: int, v: PartVector) -> float:
         """Return ‖A_iᵀ v‖², features that repeat inside the example added up first."""
@@ -411,5 +410,5 @@ class Problem:
 
         value, gradient = self.total_loss(w, margin, temperature, n_jobs=n_jobs)
         assert gradient is not None
-        total = 0.5 * float(w @ w) + C * value + (l1 * float(np.abs(w).sum()) if l1 else 0.0)
+        total = 0.5 * _core.dot(w, w) + C * value + (l1 * float(np.abs(w).sum()) if l1 else 0.0)
         return total, w + C * gradient

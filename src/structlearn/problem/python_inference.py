@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Vector
 from ..exceptions import InfeasibleError
 from ..structures.base import Structure
 from ..structures.batches import named_example
@@ -20,10 +21,6 @@ from .parts import Shaped
 
 if TYPE_CHECKING:
     from .array_problem import ArrayProblem
-
-__all__ = ["PythonInference"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class PythonInference:

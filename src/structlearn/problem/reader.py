@@ -12,8 +12,6 @@ from ..structures.base import Structure
 from ..structures.parts import flatten, unflatten_values
 from .parts import PartVector, Shaped
 
-__all__ = ["OutputReader"]
-
 
 @dataclass
 class OutputReader:

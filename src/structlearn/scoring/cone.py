@@ -13,16 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..features.rows import Examples
 from .layout import WeightBlock, WeightLayout
-
-__all__ = ["WeightCone", "WeightFloor", "check_features"]
-
-Vector = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 #: Rows of several weights are kept by this share of their terms, as the core does: what is zero
 #: must not become negative when scores are added up.

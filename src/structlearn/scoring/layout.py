@@ -16,12 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers, Vector
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples, FeatureRows
-
-__all__ = ["SeenOutcomes", "WeightBlock", "WeightLayout", "filled_rows", "observed_outcomes"]
-
-Vector = npt.NDArray[np.float64]
 
 
 @dataclass
@@ -77,7 +74,7 @@ class WeightBlock:
             return len(self.column)
         return self.n_features * self.n_columns
 
-    def _positions(self) -> npt.NDArray[np.int64]:
+    def _positions(self) -> Integers:
         """Return the index of each stored weight in the dense (features, columns) matrix."""
         assert self.row_ptr is not None
         assert self.column is not None
@@ -227,8 +224,8 @@ class WeightLayout:
 def observed_outcomes(
     rows: FeatureRows | None,
     n_outcomes: int,
-    sites: npt.NDArray[np.int64],
-    outcomes: npt.NDArray[np.int64],
+    sites: Integers,
+    outcomes: Integers,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8] | None]:
     """Return the sparse rows of the outcomes that each feature was seen with: pointers, columns
     and which entries are real.
@@ -274,9 +271,9 @@ class SeenOutcomes:
         row_ptr = np.searchsorted(seen, begin).astype(np.uint32)
         return SeenOutcomes(row_ptr, (seen % self.n_outcomes).astype(np.uint32), self.n_outcomes)
 
-    def _places(self) -> npt.NDArray[np.int64]:
+    def _places(self) -> Integers:
         rows = np.repeat(np.arange(len(self.row_ptr) - 1, dtype=np.int64), np.diff(self.row_ptr))
-        places: npt.NDArray[np.int64] = rows * self.n_outcomes + self.column
+        places: Integers = rows * self.n_outcomes + self.column
         return places if self.real is None else places[self.real.astype(bool)]
 
     def filled(self) -> tuple[Any, Any, Any]:

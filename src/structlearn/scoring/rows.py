@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array
 from .layout import WeightBlock
-
-__all__ = ["SparseWeights"]
 
 
 @dataclass
@@ -30,10 +29,10 @@ class SparseWeights:
 
     row_ptr: npt.NDArray[np.integer]
     column: npt.NDArray[np.integer]
-    values: npt.NDArray[np.float64]
+    values: Array
     real: npt.NDArray[np.uint8] | None = None
 
-    def place(self, block: WeightBlock, name: str) -> npt.NDArray[np.float64]:
+    def place(self, block: WeightBlock, name: str) -> Array:
         """Make these rows the block's and return its stored weights, or say what is wrong.
 
         The core trusts pointers and columns: nothing may pass that points outside.

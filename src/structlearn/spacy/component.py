@@ -15,8 +15,6 @@ from ..loading import from_container, load
 from ..tasks.pipeline.entities import labeller_corpus
 from .conversion import put_arcs, read_doc, sentence_starts, spacy_spans
 
-__all__ = ["Component", "make_component"]
-
 _FILE = "model"
 
 

@@ -13,8 +13,6 @@ from spacy.vocab import Vocab
 
 from ..tasks.pipeline.doc import Doc
 
-__all__ = ["put_arcs", "read_doc", "sentence_starts", "spacy_doc", "spacy_spans"]
-
 
 def spacy_doc(doc: Doc, vocab: Any = None) -> Any:
     """Return what :meth:`structlearn.tasks.pipeline.doc.Doc.to_spacy` does."""

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .programs.program import Program
     from .programs.rows import RowBuilder
 
-__all__ = ["Structure"]
-
 #: Shapes whose edges are remembered.
 _MOST_SHAPES = 256
 

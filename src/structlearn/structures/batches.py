@@ -17,18 +17,6 @@ from .checks import check_count, check_temperature, check_width, seed_of
 if TYPE_CHECKING:
     from .base import Structure
 
-__all__ = [
-    "Batch",
-    "ask_each",
-    "holds_interpreter",
-    "is_batch",
-    "named_example",
-    "read_batch",
-    "seeded",
-    "takes_batches",
-    "widen_queries",
-]
-
 #: The queries that take batches. Those of an output take a list of outputs beside the scores.
 _QUERIES = (
     "argmax",

@@ -17,8 +17,6 @@ from .checks import nothing_legal
 from .parts import Parts, dot_counts
 from .solution import Solution
 
-__all__ = ["UPDATE_AT", "BeamSearch", "Search", "find_violation"]
-
 #: Where a learner may update: see :func:`find_violation`.
 UPDATE_AT = ("early", "max-violation", "end")
 

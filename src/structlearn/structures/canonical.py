@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["canonical"]
-
 
 def canonical(y: Any) -> Any:
     """Return an output as nested tuples of Python's own numbers and strings."""

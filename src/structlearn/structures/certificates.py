@@ -10,18 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = [
-    "largest_of",
-    "magnitude",
-    "magnitudes",
-    "power_of_two",
-    "proves",
-    "rounding",
-]
-
-Array = npt.NDArray[np.float64]
+from ..array_types import Array
 
 #: Rounding of a bound and of a value, in units of the last place of the terms' magnitudes.
 _ULPS = 16.0

@@ -10,14 +10,6 @@ import numpy as np
 
 from ..exceptions import InfeasibleError
 
-__all__ = [
-    "check_count",
-    "check_temperature",
-    "check_width",
-    "nothing_legal",
-    "seed_of",
-]
-
 
 def nothing_legal() -> InfeasibleError:
     """Return the error for an input whose every output is forbidden."""

@@ -12,21 +12,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
+
+from ..array_types import Array
 
 if TYPE_CHECKING:
     from .base import Structure
     from .parts import Parts
-
-__all__ = [
-    "TOLERANCE",
-    "centred",
-    "entropy_by_difference",
-    "entropy_by_others",
-    "entropy_of_choices",
-]
-
-Array = npt.NDArray[np.float64]
 
 #: A difference is good enough where rounding may have cost no more than this share of it.
 TOLERANCE = 1e-10

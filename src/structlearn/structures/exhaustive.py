@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array
 from ..exceptions import InfeasibleError
 from .base import Structure
 from .canonical import canonical
@@ -18,8 +19,6 @@ from .entropies import entropy_of_choices
 from .multiclass import Multiclass
 from .parts import Block, Parts, flatten, unflatten_values
 from .solution import Solution
-
-__all__ = ["Exhaustive"]
 
 
 class Exhaustive(Structure):
@@ -85,7 +84,7 @@ class Exhaustive(Structure):
         """Return the output of an input without positions; None: there is no such input."""
         return self.structure.empty_output(labels)
 
-    def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
+    def label_costs(self, costs: Array, **scores: Any) -> Parts:
         """Return the cost of each part, as its structure sees it."""
         return self.structure.label_costs(costs, **scores)
 
@@ -109,7 +108,7 @@ class Exhaustive(Structure):
         """Return the scores as arrays, as the structure whose outputs these are reads them."""
         return self.structure._scores(scores)
 
-    def _table(self, given: Mapping[str, Any]) -> tuple[list[Any], npt.NDArray[np.float64], Any]:
+    def _table(self, given: Mapping[str, Any]) -> tuple[list[Any], Array, Any]:
         """Return the outputs, their scores, and their counts as the rows of a matrix."""
         theta, topology = self._scores(given), self._topology(given)
         outputs = list(self._outputs(**theta, **topology))
@@ -210,9 +209,7 @@ class _Listed:
         return self.outputs
 
 
-def _softmax(
-    values: npt.NDArray[np.float64], temperature: float
-) -> tuple[float, npt.NDArray[np.float64]]:
+def _softmax(values: Array, temperature: float) -> tuple[float, Array]:
     top = values.max()
     if top == -math.inf:
         raise InfeasibleError("no legal output is left: every output scores -inf")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .base import Structure
     from .parts import Parts
 
-__all__ = ["exclude_parts", "second_best"]
-
 #: Parts that an output must not have: (block, flat index).
 Forbidden = frozenset[tuple[str, int]]
 

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Array
 
 if TYPE_CHECKING:
     from .programs.rows import RowBuilder
-
-__all__ = ["Hyperedges"]
 
 
 class Hyperedges:
@@ -188,7 +186,7 @@ class Hyperedges:
                 twice[head] |= twice[tail]
         return [part for part, bit in enumerate(reversed(bin(twice[-1]))) if bit == "1"]
 
-    def count(self, theta: npt.NDArray[np.float64]) -> int:
+    def count(self, theta: Array) -> int:
         """Return the number of derivations whose parts all have finite scores."""
         ways = [0] * self.n_nodes
         for head, tails, parts in self._sorted():

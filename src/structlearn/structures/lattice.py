@@ -7,14 +7,12 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Integers
 from ..exceptions import InfeasibleError
 from .base import Structure
 from .hypergraph import Hyperedges
 from .parts import Block, Parts, part_of
-
-__all__ = ["Lattice"]
 
 
 class Lattice(Structure):
@@ -113,7 +111,7 @@ class Lattice(Structure):
         counts[self._path(y)] = 1.0
         return {"edge": counts}
 
-    def _path(self, y: Any) -> npt.NDArray[np.int64]:
+    def _path(self, y: Any) -> Integers:
         """Return the edges of an output, checked to lead from the source to the target."""
         path = np.asarray(y)
         if path.ndim != 1 or not len(path) or not np.issubdtype(path.dtype, np.integer):
@@ -129,7 +127,7 @@ class Lattice(Structure):
             )
         return path.astype(np.int64)
 
-    def decode(self, parts: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    def decode(self, parts: Mapping[str, Any]) -> Integers:
         """Return the path's edges from source to target."""
         counts = part_of(parts, "edge")
         if counts.shape != (len(self.table),) or not np.isin(counts, (0.0, 1.0)).all():
@@ -142,12 +140,12 @@ class Lattice(Structure):
         )
         return self._path(np.array(used, dtype=np.int64))
 
-    def nodes(self, y: Any) -> npt.NDArray[np.int64]:
+    def nodes(self, y: Any) -> Integers:
         """Return the nodes that a path visits."""
         path = self._path(y)
         return np.append(self.table[path, 0], self.table[path[-1], 1])
 
-    def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:
+    def outputs(self, **scores: Any) -> Iterator[Integers]:
         """Iterate over all paths."""
         leaving: dict[int, list[int]] = {}
         for e, (a, b) in enumerate(self.table.tolist()):

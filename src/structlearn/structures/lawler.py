@@ -17,8 +17,6 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["best_first"]
-
 Class = TypeVar("Class")
 Output = TypeVar("Output")
 

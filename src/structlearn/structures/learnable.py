@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..exceptions import CapabilityError
 from .open_labels import allowed_labels
-from .parts import Array, Block, Parts
-
-__all__ = ["Learnable"]
+from .parts import Block, Parts
 
 
 class Learnable:
@@ -92,7 +91,7 @@ class Learnable:
         """The block whose parts are right or wrong one by one; None: outputs are, as a whole."""
         return self.label_block if self.has_labels or self.judges_outputs else None
 
-    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+    def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
         """Return where the parts of an output stand in :attr:`judged_block`, an array an axis.
 
         Labels of positions, segments, arcs: in the order in which users see them.
@@ -194,7 +193,7 @@ class Learnable:
             "exact sums, the likelihood itself"
         )
 
-    def submodular_rows(self, n_labels: int) -> dict[str, npt.NDArray[np.float64] | None]:
+    def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
         """Return what must not be negative at a site for cuts to find the best output.
 
         Returns
@@ -241,6 +240,6 @@ class Learnable:
         """
         return None
 
-    def from_core(self, row: npt.NDArray[np.int64], sites: tuple[int, ...]) -> Any:
+    def from_core(self, row: Integers, sites: tuple[int, ...]) -> Any:
         """Return the output that a row of whole numbers of the core stands for."""
         return row

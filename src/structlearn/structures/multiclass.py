@@ -6,17 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from ..array_types import Integers
 from .batches import holds_interpreter
 from .entropies import centred, entropy_of_choices
 from .native import NativeStructure
 from .others import differing_labels
 from .parts import Block, Parts, part_of
 from .programs.rows import RowBuilder
-
-__all__ = ["Multiclass"]
 
 
 class Multiclass(NativeStructure):
@@ -51,11 +49,11 @@ class Multiclass(NativeStructure):
         """Return the other label."""
         return labels[0]
 
-    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[int]:
+    def _read(self, flat: Integers, ptr: Integers) -> list[int]:
         labels: list[int] = flat.tolist()
         return labels
 
-    def _read_samples(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _read_samples(self, rows: Integers) -> Integers:
         return rows[:, 0]
 
     def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:

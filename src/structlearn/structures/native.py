@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..threads import n_threads
 from .base import Structure
 from .batches import named_example, read_batch, takes_batches
@@ -20,8 +21,6 @@ from .solution import Solution
 
 if TYPE_CHECKING:
     from .programs.program import Program
-
-__all__ = ["NativeStructure"]
 
 
 class NativeStructure(Structure):
@@ -51,13 +50,11 @@ class NativeStructure(Structure):
 
     # -- what a subclass adds -------------------------------------------------------------------
 
-    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[Any]:
+    def _read(self, flat: Integers, ptr: Integers) -> list[Any]:
         """Turn the core's rows of integers, ``flat[ptr[i]:ptr[i + 1]]`` each, into outputs."""
         return [flat[a:b] for a, b in itertools.pairwise(ptr.tolist())]
 
-    def _rows(
-        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _rows(self, outputs: Sequence[Any], labels: Integers, ptr: Integers) -> Integers:
         """Return the core's rows of outputs one after another; default: their labels.
 
         Example i owns ``labels[ptr[i]:ptr[i + 1]]``, nothing where labels are unknown.
@@ -65,15 +62,15 @@ class NativeStructure(Structure):
         return labels
 
     def _gold_rows(
-        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        self, outputs: Sequence[Any], labels: Integers, ptr: Integers
+    ) -> tuple[Integers, Integers]:
         """Return the core's rows and where each begins; default: as long as the labels."""
         return self._rows(outputs, labels, ptr), ptr
 
     def _read_outcomes(
         self,
-        flat: npt.NDArray[np.int64],
-        ptr: npt.NDArray[np.int64],
+        flat: Integers,
+        ptr: Integers,
         outcomes: tuple[int, ...],
     ) -> list[Any]:
         """Turn rows into outputs, for a label block with these outcomes per site."""
@@ -102,7 +99,7 @@ class NativeStructure(Structure):
 
     def _argmax_batch(
         self, theta: Mapping[str, Any], n: int, n_jobs: int | None
-    ) -> tuple[list[Any], npt.NDArray[np.float64]]:
+    ) -> tuple[list[Any], Array]:
         flat, ptr, values = self._core.argmax_batch(theta, n, n_threads(n_jobs))
         return self._read(flat, ptr), values
 
@@ -217,7 +214,7 @@ class NativeStructure(Structure):
         """Return the entropy as a sum over choices, where the marginals tell it."""
         return super()._entropy(theta, topology, temperature)
 
-    def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
+    def _read_samples(self, rows: Integers) -> Any:
         return rows
 
     def as_program(self, **scores: Any) -> Program:
@@ -338,7 +335,7 @@ class NativeStructure(Structure):
     #: Rank of the topology of one example.
     _topology_rank = 1
 
-    def _as_topology(self, name: str, value: Any) -> npt.NDArray[np.int64]:
+    def _as_topology(self, name: str, value: Any) -> Integers:
         """Return what one example says of its shape as the core reads it: whole numbers."""
         try:
             array = np.asarray(value)
@@ -359,7 +356,7 @@ class NativeStructure(Structure):
 
     def topology_rows(
         self, examples: Sequence[Mapping[str, Any]]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+    ) -> tuple[Integers, Integers] | None:
         """Return (ptr, values): what examples say of their shapes, one after another.
 
         None where none of them says anything: those of the structure itself hold.

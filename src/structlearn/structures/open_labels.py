@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["allowed_labels", "is_open"]
-
 
 def is_open(label: Any) -> bool:
     """Tell whether a gold label leaves a choice: None, an index below 0, a set of indices."""

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array, Integers
 from ..exceptions import CapabilityError, InfeasibleError
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from .hypergraph import Hyperedges
     from .parts import Parts
 
-__all__ = ["differing", "differing_labels", "sum_classes", "without_output"]
-
-Integers = npt.NDArray[np.int64]
 #: How many derivations of the parts of an output are looked at for one that has all of them.
 _MOST_DERIVATIONS = 256
 
@@ -84,9 +81,7 @@ def sum_classes(
     return float(values.max() + temperature * math.log(total)), p
 
 
-def without_output(
-    edges: Hyperedges, counts: npt.NDArray[np.float64], structure: Structure
-) -> Hyperedges:
+def without_output(edges: Hyperedges, counts: Array, structure: Structure) -> Hyperedges:
     """Return the dynamic program of all outputs but one that has these parts."""
     used = np.where(counts > 0, 1.0, -np.inf)
     program = edges.compile(len(counts))

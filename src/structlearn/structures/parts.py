@@ -7,20 +7,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = [
-    "Array",
-    "Block",
-    "Parts",
-    "dot_counts",
-    "flatten",
-    "n_parts",
-    "part_of",
-    "unflatten_values",
-]
+from ..array_types import Array
 
-Array = npt.NDArray[np.float64]
 Parts = dict[str, Array]
 
 
@@ -78,7 +67,7 @@ def dot_counts(theta: Array, counts: Array) -> float:
     return float(np.dot(scores, counts[used]))
 
 
-def part_of(parts: Any, name: str) -> npt.NDArray[np.float64]:
+def part_of(parts: Any, name: str) -> Array:
     """Return the counts of one block of parts, as ``decode`` takes them."""
     try:
         return np.asarray(parts[name], dtype=np.float64)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["as_scores", "rank_of"]
+from ..array_types import Array
 
 #: What arrays of these kinds hold is no score, although NumPy would convert it.
 _REFUSED = {
@@ -20,7 +19,7 @@ _REFUSED = {
 }
 
 
-def as_scores(name: str, value: Any) -> npt.NDArray[np.float64]:
+def as_scores(name: str, value: Any) -> Array:
     """Return the scores of a block as float64 in C order, without a copy where they are that.
 
     Parameters

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Solution"]
-
 
 class Solution(NamedTuple):
     """An output with what is known about it.

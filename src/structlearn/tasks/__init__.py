@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .pipeline.pipeline import Pipeline
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
+    from .words.segmenter import WordSegmenter
 
 _HOMES = {
     "ConstituencyParser": "constituents.parser",
@@ -23,6 +24,7 @@ _HOMES = {
     "Pipeline": "pipeline.pipeline",
     "SegmentTagger": "segments.tagger",
     "Tagger": "tagging.tagger",
+    "WordSegmenter": "words.segmenter",
 }
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Pipeline",
     "SegmentTagger",
     "Tagger",
+    "WordSegmenter",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Task = TypeVar("Task", bound="FileTask")
 
-__all__ = ["FileTask"]
-
 
 class FileTask(StoredTask, Model, Parameters):
     """A task over files, with scikit-learn's conventions for its parameters."""

@@ -10,8 +10,6 @@ from ..exceptions import CapabilityError
 from ..fitting.learner_registry import learner_facts
 from .base import FileTask
 
-__all__ = ["inspect_task", "task_facts"]
-
 #: What records of trainings count, in this order.
 _COUNTED = ("sentences", "images", "tokens", "pixels")
 

@@ -7,11 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["LabelTotals", "loss_weights"]
-
-Vector = npt.NDArray[np.float64]
+from ..array_types import Vector
 
 
 class LabelTotals:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Parser = TypeVar("Parser", bound="TreeParser")
 
-__all__ = ["TreeParser"]
-
 
 class _Hooks(FileTask):
     """What a parser brings."""

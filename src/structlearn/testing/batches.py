@@ -13,8 +13,6 @@ from ..structures.canonical import canonical
 from .report import Report, describe
 from .trial import MISSING, Trial
 
-__all__ = ["check_batches", "check_keyword_order"]
-
 _QUERIES: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
     ("argmax", (), {}),
     ("solve", (), {}),

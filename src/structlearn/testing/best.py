@@ -10,8 +10,6 @@ from ..structures import Solution
 from ..structures.canonical import canonical
 from .trial import MISSING, Trial
 
-__all__ = ["check_argmax", "check_kbest", "is_exact"]
-
 
 def is_exact(trial: Trial) -> bool:
     """Tell whether the structure claims that its argmax is the best output."""

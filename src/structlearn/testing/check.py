@@ -19,8 +19,6 @@ from .report import Report
 from .sums import check_gradient, check_infer, check_infer_best
 from .trial import Trial
 
-__all__ = ["check_structure"]
-
 
 def check_structure(
     structure: Structure,

@@ -7,13 +7,11 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..structures.canonical import canonical
 from .best import is_exact
 from .trial import MISSING, Trial
-
-__all__ = ["check_sample"]
 
 #: A right sampler is refused with probability about exp(−30) a comparison, and not at random: the
 #: seeds are fixed.
@@ -61,7 +59,7 @@ def _check_seeds(trial: Trial, n: int, temperature: float, seed: int) -> None:
         trial.fail(f"sample({n})", "another draw for another random_state", "the same", **options)
 
 
-def _chi_square(tally: npt.NDArray[np.float64], p: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _chi_square(tally: Array, p: Array) -> tuple[float, float]:
     """Return Pearson's statistic, rare outputs pooled, and a bound that luck does not reach.
 
     For k degrees of freedom, P(χ² ≥ k + 2√(kx) + 2x) ≤ exp(−x) (Laurent & Massart 2000, lemma 1).

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures import Structure
 from ..structures.canonical import canonical
-
-__all__ = ["Enumeration", "Outputs", "enumerate_outputs", "split_scores"]
-
-Array = npt.NDArray[np.float64]
 
 #: The outputs of a structure: a list of them, or a function of the scores that gives one.
 Outputs = Iterable[Any] | Callable[..., Iterable[Any]]

@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures import Structure
 from .enumeration import Enumeration
 
-__all__ = ["MakeScores", "forbid_all", "forbid_some", "given_inputs", "vary"]
-
-Array = npt.NDArray[np.float64]
 MakeScores = Callable[[np.random.Generator], Mapping[str, Any]]
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from ..exceptions import CapabilityError
 from .trial import Trial
 
-__all__ = ["check_learning"]
-
 #: Features of each site.
 _FEATURES = 2
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..exceptions import CapabilityError
 from ..structures.canonical import canonical
 from ..structures.parts import flatten
 from .trial import MISSING, Trial
-
-__all__ = ["check_count", "check_outputs"]
-
-Array = npt.NDArray[np.float64]
 
 
 def check_outputs(trial: Trial) -> None:

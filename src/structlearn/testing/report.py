@@ -10,8 +10,6 @@ import numpy as np
 
 from ..printing import joined_lines
 
-__all__ = ["Report", "describe"]
-
 
 @dataclass
 class Report:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Vector
 from ..exceptions import CapabilityError
 from ..problem import PartVector, Problem
 from .report import Report
-
-__all__ = ["check_scorer"]
-
-Vector = npt.NDArray[np.float64]
 
 
 def check_scorer(

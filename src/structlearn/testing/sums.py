@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from .best import is_exact
 from .enumeration import enumerate_outputs
 from .trial import MISSING, Trial
-
-__all__ = ["check_gradient", "check_infer", "check_infer_best"]
-
-Array = npt.NDArray[np.float64]
 
 
 def _at(temperature: float) -> str:

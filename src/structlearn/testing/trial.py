@@ -8,16 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures import Structure
 from .enumeration import Enumeration
 from .report import Report, describe
-
-__all__ = ["MISSING", "Trial"]
-
-Array = npt.NDArray[np.float64]
 
 #: Stands for the answer to a query that the structure does not have.
 MISSING = object()

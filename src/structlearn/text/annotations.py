@@ -16,8 +16,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Annotations", "read_annotations"]
-
 #: Cells that are no answer, and what separates the labels of a set.
 UNKNOWN = frozenset({"?", "_", ""})
 _OR = "|"
@@ -104,10 +102,10 @@ def read_annotations(
     corpus = corpus_of(path, text, format, header=True, naming=naming)
     missing = [name for name in names if name not in corpus.names]
     if missing:
-        told = ", ".join(corpus.names)
-        raise FileError(
-            os.fspath(path), f"there is no column {missing[0]!r}: the columns are {told}"
-        )
+        told = f"the columns are {', '.join(corpus.names)}"
+        if not corpus.names:
+            told = "its columns have no names. Answers are read from a table, or from JSON lines"
+        raise FileError(os.fspath(path), f"there is no column {missing[0]!r}: {told}")
     columns = [corpus.find_column(name) for name in names]
     found = Annotations(target or (corpus.names[-1] if not wide else "tags"))
     place = corpus.n_columns - 1 if wide or target is None else corpus.find_column(target)

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     #: of the first one, the probabilities of all labels.
     Answer = Sequence[str | float | dict[str, float] | None]
 
-__all__ = [
-    "BLANKS",
-    "TREES_INSTEAD",
-    "as_json",
-    "as_text",
-    "cell_fault",
-    "check_labels",
-    "list_fault",
-]
-
 #: White space of ASCII on a line: it ends lines, and separates columns where there are no tabs.
 BLANKS = " \t\r\f\v"
 #: Digits after the point of probabilities in files.

@@ -17,17 +17,6 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "Place",
-    "Sentence",
-    "has_trees",
-    "placed_trees",
-    "read_sentences",
-    "read_tree_text",
-    "read_trees",
-    "with_trees",
-]
-
 
 class Place:
     """Where a sentence comes from: what errors about it name.

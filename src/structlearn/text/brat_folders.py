@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["is_brat", "packed", "unpack"]
-
 
 def is_brat(path: str) -> bool:
     """Tell whether a path names documents of brat: a folder with files, or one of annotations."""

@@ -14,8 +14,6 @@ from .formats.rewritten import text_documents
 from .spans import Document, are_chunks, cut_document, found_spans
 from .tokenisers import tokeniser
 
-__all__ = ["convert_file", "format_of_name", "read_documents", "write_documents"]
-
 #: How the names of column files end.
 _COLUMNS = (".txt", ".tsv", ".conll", ".bio", ".iob", ".col")
 #: The same of the other formats.
@@ -81,7 +79,7 @@ def read_documents(
         return _joined_sentences(corpus_of(path, text, chosen), target)
     try:
         if chosen == "text":
-            documents = text_documents(text.decode())
+            documents = text_documents(text.decode("utf-8-sig"))
         else:
             whole = reader.whole([(text, 0)])
             documents = [

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from .formats import Format
 
-__all__ = [
-    "CONLLU_COLUMNS",
-    "Corpus",
-    "Sentence",
-    "column_names",
-    "corpus_of",
-    "read_corpus",
-    "warn_of_remarks",
-]
-
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 #: What the first columns of a column file are called; the others are c4, c5, ...
 _USUAL_NAMES = ("word", "pos", "chunk")
@@ -262,6 +252,18 @@ class Corpus(Sequence[Sentence]):
         """Return a copy in which a column of chunk labels is in the scheme IOBES."""
         copy = self._with(self.core.copy())
         copy.core.to_iobes(column, unknown)
+        return copy
+
+    def with_sets(self, column: int, mark: str, unknown: str) -> Corpus:
+        """Return a copy in which cells such as ``PER|ORG`` of a column are sets of labels.
+
+        Their tokens are unknown to whoever reads the column; what learns from it reads the sets.
+        """
+        copy = self._with(self.core.copy())
+        try:
+            copy.core.to_sets(column, mark, unknown)
+        except LineError as error:
+            raise error.in_file(self.path or "the corpus") from None
         return copy
 
     def joined(self, columns: Sequence[int], unknown: str) -> Corpus:

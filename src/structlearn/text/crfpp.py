@@ -8,8 +8,6 @@ from collections import Counter
 from ..exceptions import FileError
 from .templates import MOST_OFFSET, Attribute, Template
 
-__all__ = ["is_crfpp", "parse_crfpp", "spelled_template"]
-
 _LINE = re.compile(r"^[UB][^\s]*")
 _MACRO = re.compile(r"%x\[(-?\d+),(\d+)\]")
 

@@ -10,8 +10,6 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["DependencyTree"]
-
 
 class DependencyTree(list[tuple[int, str]]):
     """The (head, relation) of each word: a list of them that knows its words and draws itself.

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
     from .formats import Format, Sentences
 
-__all__ = [
-    "as_conllu",
-    "check_tags",
-    "check_trees",
-    "gold_tree",
-    "gold_trees",
-    "label_words",
-    "read_treebank",
-    "read_words",
-    "settled_format",
-    "with_trees",
-]
-
 
 def read_treebank(source: Any, format: str | None = None) -> Corpus:
     """Return the corpus of CoNLL-U that a path, a corpus or a list of sentences stands for."""

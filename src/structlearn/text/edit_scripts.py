@@ -10,8 +10,6 @@ import itertools
 import re
 from collections.abc import Callable
 
-__all__ = ["apply_lemma_script", "apply_split_script", "lemma_script", "split_script"]
-
 _RUN = re.compile(r"(.)\1\1+")
 
 #: Ways to write a word before it is edited: in lower case, as it stands, as a title, in capitals;

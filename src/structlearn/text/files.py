@@ -14,8 +14,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["open_bytes", "parsed_json", "pieces", "read_bytes", "replaced", "written_text"]
-
 #: A line without end is no text; there are JSON and CSV files of one line.
 _LONGEST_LINE = 1 << 30
 

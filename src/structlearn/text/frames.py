@@ -13,8 +13,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["read_frame"]
-
 
 def read_frame(
     frame: Any,

@@ -10,8 +10,6 @@ from typing import Any, NoReturn
 
 from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, PLACES, Attribute, Template
 
-__all__ = ["has_places", "parse_line"]
-
 _MARKS = {"first": "first", "last": "last", "bias": "constant"}
 _MOST_TEMPLATES = 65535
 _PIECES = re.compile(

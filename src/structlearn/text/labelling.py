@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .formats import Format
 
-__all__ = ["has_labels", "label_converted", "label_pieces", "piece_size"]
-
 #: Bytes that are labelled at a time, at most, and at least where there are several threads.
 #: Parsers are much slower than taggers: smaller pieces show sooner how far they have come.
 _PIECE, _LEAST = 1 << 20, 1 << 16

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from .tables import Naming
 
-__all__ = ["Layout", "as_trained", "columns_read", "format_advice", "has_place", "input_format"]
-
 #: Names of column files, by those of CoNLL-U for the same.
 _SAME = {"form": "word", "upos": "pos"}
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ENDS", "PARAGRAPH_END", "last_paragraph_end"]
-
 #: Characters that end lines, LF last.
 ENDS = "\r\v\x85\u2028\n"
 _END = rf"(?:\r\n|\r(?!\n)|[{ENDS[1:]}])"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .templates import Attribute, FeatureTemplates
 
-__all__ = ["Phrases"]
-
 #: What columns are called.
 _COLUMNS = {
     "word": "word",

@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["PRESETS", "load_templates"]
-
 _CHUNK = """
 ends: marked
 digits(word[-2..2])

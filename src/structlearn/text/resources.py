@@ -9,8 +9,6 @@ from math import isfinite
 from ..exceptions import FileError
 from .files import read_bytes
 
-__all__ = ["read_phrases", "read_vectors"]
-
 
 def _text(path: str) -> str:
     try:

@@ -16,22 +16,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "LABELLED",
-    "TextPart",
-    "as_documents",
-    "check_source",
-    "document_corpus",
-    "labelled_texts",
-    "named_file",
-    "not_empty",
-    "paired",
-    "read_labelled",
-    "read_source",
-    "with_labels",
-    "without_empty",
-]
-
 
 class TextPart:
     """A part of a corpus that is in files.
@@ -119,7 +103,7 @@ def labelled_texts(corpus: Corpus) -> Corpus:
     if not corpus.cut_by:
         return corpus
     column = corpus.n_columns - 1
-    kept = [i for i in range(len(corpus)) if corpus.cells(i, column)[0] != "_"]
+    kept = [i for i in range(len(corpus)) if set(corpus.cells(i, column)) != {"_"}]
     if len(kept) == len(corpus):
         return corpus
     name = corpus.path or "the texts"

@@ -24,18 +24,6 @@ if TYPE_CHECKING:
 
     Place = tuple[int, int]
 
-__all__ = [
-    "UNKNOWN",
-    "CutDocument",
-    "Document",
-    "Span",
-    "are_chunks",
-    "checked_span",
-    "cut_document",
-    "found_spans",
-    "refuse_overlaps",
-]
-
 #: The label of tokens of a document that nobody has labelled.
 UNKNOWN = "_"
 #: What marks the first and the later tokens of chunks, in any scheme.
@@ -52,7 +40,8 @@ class Span(NamedTuple):
         Its first character, and the one behind its last, counted from 0.
     label : str
     confidence : float or None
-        The probability that it is right; None: it is not known.
+        The probability that it is right, with its label and both of its ends; None: it is not
+        known.
     """
 
     start: int
@@ -76,6 +65,8 @@ class Document:
         Of which file, if it is one of several; for messages.
     line : int
         Where it begins in its file, from 1; 0: that is not known.
+    looked : list of (start, end) or None
+        The stretches that somebody has looked at: tokens elsewhere are unknown. None: all of it.
     utf16 : bool
         Offsets of its file count UTF-16 units, as JavaScript does: an emoji is two.
     skipped : str
@@ -89,6 +80,7 @@ class Document:
     line: int = 0
     skipped: str = ""
     utf16: bool = False
+    looked: list[Place] | None = None
 
     def fault(self, reason: str) -> LineError:
         """Return an error that says where the document is."""
@@ -141,6 +133,17 @@ def checked_span(
     return Span(start, end, label, float(confidence) if known else None)
 
 
+def checked_stretches(document: Document, given: Any) -> list[Place]:
+    """Return the stretches of a text that somebody has looked at, read from a file."""
+    entries: list[Any] = given if isinstance(given, list) else [None]
+    if not all(isinstance(one, list) and len(one) == 2 for one in entries):
+        raise document.fault(
+            f"what was looked at is a list of stretches, [[0, 12]], not {given!r:.60}"
+        )
+    found = [checked_span(document, start, end, UNKNOWN) for start, end in entries]
+    return [(start, end) for start, end, *_ in found]
+
+
 def _in_characters(text: str, offset: int) -> int:
     """Return an offset in UTF-16 units as one in characters; −1: it is inside a character."""
     units = text.encode("utf-16-le")
@@ -158,6 +161,8 @@ def refuse_overlaps(document: Document, spans: Iterable[Span], why: str) -> None
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
         if before is not None and span.start < before.end:
             inside = "lies inside" if span.end <= before.end else "overlaps"
+            if span[:2] == before[:2]:
+                inside = "has the same place as"
             raise document.fault(
                 f"the span {document.shown(span)} {inside} {document.shown(before)}: {why}. Keep "
                 "one of them, or train a model for each kind of label"
@@ -186,6 +191,11 @@ def cut_document(document: Document, cut: Tokeniser, split: bool = True) -> CutD
             places = _split(document, places, spans, result.remarks)
         labels, inner = _labels(document, places, spans, split)
         inner = inner if split else set()
+    looked = document.looked
+    if looked is not None:
+        for t, (begin, end) in enumerate(places):
+            if not any(first <= begin and end <= last for first, last in looked):
+                labels[t] = UNKNOWN
     for t, (begin, _) in enumerate(places):
         if t == 0 or (t not in inner and _LINE_END.search(text, places[t - 1][1], begin)):
             result.sentences.append([])
@@ -257,7 +267,7 @@ def found_spans(
     Parameters
     ----------
     confidences : list of lists of float, optional
-        Of the tokens. That of a span is the least of its tokens: all of them have to be right.
+        Of the tokens; those of a chunk all have that of the chunk.
     chunked : bool
         Labels are those of chunks; otherwise each token that has one other than O is a span.
     """
@@ -268,6 +278,6 @@ def found_spans(
         else:
             parts = [(t, t + 1, k) for t, k in enumerate(row) if k not in ("O", UNKNOWN, None)]
         for first, last, kind in parts:
-            sure = None if confidences is None else min(confidences[number][first:last])
+            sure = None if confidences is None else confidences[number][first]
             spans.append(Span(places[first][0], places[last - 1][1], kind, sure))
     return spans

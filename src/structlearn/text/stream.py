@@ -11,8 +11,6 @@ from .files import pieces
 from .formats import FORMATS, guess_format
 from .sources import LABELLED
 
-__all__ = ["CorpusStream"]
-
 #: Bytes of text a piece, and of strings to be kept from piece to piece.
 _PIECE = 4 << 20
 _MOST_STRINGS = 64 << 20

@@ -16,8 +16,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["SurfaceSentence", "SurfaceToken", "raw_paragraphs", "raw_text", "surface"]
-
 
 class SurfaceToken(namedtuple("SurfaceToken", "form first last blank")):
     """A token of the text.

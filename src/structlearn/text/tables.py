@@ -10,18 +10,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "Naming",
-    "TableColumns",
-    "find_id_column",
-    "is_heading",
-    "long_sentence",
-    "looks_like_heading",
-    "plain_name",
-    "table_separator",
-]
-
 #: Names of columns, in lower case and without what is neither letter nor digit.
 SENTENCE_NAMES = frozenset({"sentence", "sentences", "sentenceid", "sentid", "sent", "sid"})
 WORD_NAMES = frozenset({"word", "words", "token", "tokens", "form", "forms", "text"})

@@ -61,8 +61,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Attribute", "FeatureTemplates", "Template"]
-
 #: Functions of a string -> what they take besides: nothing, a length, a text.
 FUNCTIONS = {
     "lower": "",

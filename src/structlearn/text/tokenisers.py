@@ -6,6 +6,7 @@ words             runs of letters, numbers, and every other sign by itself; Engl
                   come apart (do|n't, it|'s), and so do 2|cups and flour|,
 characters        each character, with the marks that combine with it
 english           as the English pipeline cuts it (the package structlearn_english)
+FILE.model        as a model of words (structlearn train words) cuts it, by its file
 anything else     a regular expression whose matches are the tokens: ``\\d+|[A-Z]\\w*``
 ================  ================================================================================
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     #: From a text to the places of its tokens, (begin, end), from left to right.
     Tokeniser = Callable[[str], list[tuple[int, int]]]
-
-__all__ = ["TOKENISERS", "TokeniserName", "tokeniser", "words_of"]
 
 _BLANK = re.compile(r"\S+")
 #: Ends of English words that are tokens of their own.
@@ -98,6 +97,22 @@ def _any_of(marks: str) -> str:
     return f"[{re.escape(marks)}]*" if marks else ""
 
 
+@lru_cache(maxsize=8)
+def _of_model(path: str) -> Tokeniser:
+    """Return what a model of words does, by the name of its file."""
+    from ..loading import load
+
+    model = load(path)
+    if not hasattr(model, "places"):
+        raise ValueError(f"tokens: {path} cuts no texts: it is a {type(model).__name__}")
+
+    def cut(text: str) -> list[tuple[int, int]]:
+        places: list[tuple[int, int]] = model.places([text])[0]
+        return places
+
+    return cut
+
+
 def _english(text: str) -> list[tuple[int, int]]:
     return [place for sentence in _english_pipeline().places(text) for place in sentence]
 
@@ -131,6 +146,8 @@ def tokeniser(name: str) -> Tokeniser:
     """
     if name in TOKENISERS:
         return TOKENISERS[name]
+    if isinstance(name, str) and name.endswith(".model"):
+        return _of_model(name)
     pattern = _pattern(name)
 
     def cut(text: str) -> list[tuple[int, int]]:

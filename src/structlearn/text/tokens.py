@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from .. import _core
 
-__all__ = ["NO_TEXT", "add_tokens", "cells_of", "is_text", "split_sentence"]
-
 
 def add_tokens(
     core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int, lines: Sequence[int] = ()

@@ -17,8 +17,6 @@ from typing import Any
 
 from .trees import Tree
 
-__all__ = ["RuleCounts"]
-
 _ABOVE, _REST, _BESIDE = "^", "@", "|"
 
 

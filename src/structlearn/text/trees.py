@@ -12,14 +12,6 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "Tree",
-    "bracket_fault",
-    "parse_brackets",
-    "scan_brackets",
-    "tree_from_spans",
-]
-
 #: Nodes inside each other; deeper ones are an accident.
 _MOST_DEPTH = 10_000
 _TOKEN = re.compile(r"[()]|[^\s()]+")

@@ -21,8 +21,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["is_wapiti", "parse_pattern", "parse_wapiti"]
-
 _COMMAND = re.compile(
     r"""%(?P<kind>[xtmXTM])\[(?P<absolute>@?)\s*(?P<offset>[+-]?\d+)\s*,\s*\+?(?P<column>\d+)"""
     r"""(?:,"(?P<expression>(?:\\.|[^"\\])*)")?\]""",

@@ -14,8 +14,6 @@ from .kinds import IGNORE, Kind, Tensors, kind_type
 from .kinds.chain import ChainKind
 from .operators import check_values, is_mapped
 
-__all__ = ["Batch", "is_padded"]
-
 
 def is_padded(
     structure: Structure, scores: Mapping[str, Any], lengths: Any = None, mask: Any = None

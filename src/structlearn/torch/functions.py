@@ -14,8 +14,6 @@ from . import operators
 from .batches import Batch, is_padded
 from .kinds import IGNORE, say_once
 
-__all__ = ["argmax", "entropy", "infer", "kbest", "log_partition", "marginals", "sample"]
-
 Scores = Mapping[str, Any]
 
 

@@ -19,16 +19,6 @@ from ..structures.batches import ask_each, seeded
 from .kinds import say_once
 from .operators import refuse_transforms
 
-__all__ = [
-    "argmax_lists",
-    "entropy_lists",
-    "infer_lists",
-    "kbest_lists",
-    "loss_lists",
-    "sample_lists",
-    "value_lists",
-]
-
 
 class _Examples:
     """Blocks as one flat list of tensors, and back."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import torch
 
-__all__ = ["forbidden_transitions"]
-
 #: Scheme: tags that begin a chunk, go on with it, end it, are all of it.
 _SCHEMES = {
     "iob": ("B", "I", "", ""),

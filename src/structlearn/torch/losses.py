@@ -18,8 +18,6 @@ from . import operators
 from .batches import Batch, is_padded
 from .kinds import filled_rows, named_rows, say_once
 
-__all__ = ["structured_loss"]
-
 
 def structured_loss(
     structure: Structure,

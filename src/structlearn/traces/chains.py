@@ -15,8 +15,6 @@ from ..structures.hypergraph import Hyperedges
 from .charts import Chart
 from .trace import Trace
 
-__all__ = ["beam_search", "chain_kbest", "forward_backward", "viterbi"]
-
 
 def viterbi(**scores: Any) -> Trace:
     """Return the trace of Viterbi on a first-order chain.

@@ -13,16 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..array_types import Array
 from ..structures.checks import nothing_legal
 from ..structures.hypergraph import Hyperedges
 from ..structures.parts import flatten
 from .trace import Trace, check_size
 
-__all__ = ["Chart", "Name", "Read"]
-
-Array = npt.NDArray[np.float64]
 #: The name of a node: its kind, and numbers.
 Name = tuple[Any, ...]
 #: Turns the edges of a derivation, each (name of head, names of tails, parts), into an output.

@@ -9,8 +9,6 @@ from ..constraints.readings import product_of, symbols_of
 from ..exceptions import CapabilityError
 from .trace import Trace
 
-__all__ = ["constrained_search"]
-
 
 def constrained_search(structure: Constrained, **scores: Any) -> Trace:
     """Return the trace of a search among the outputs that keep to constraints.

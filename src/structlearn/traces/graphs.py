@@ -13,8 +13,6 @@ from ..structures.trees.tree import Tree
 from .charts import Chart, Name
 from .trace import Trace, check_size
 
-__all__ = ["branch_and_bound", "loopy_messages", "minimum_cut", "tree_messages"]
-
 
 def tree_messages(parents: Any, *, temperature: float = 0.0, **scores: Any) -> Trace:
     """Return the trace of message passing on a tree, max (ε = 0) or sum.

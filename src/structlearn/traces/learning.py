@@ -6,16 +6,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
+from ..array_types import Vector
 from ..losses.costs import as_cost
 from ..problem import PartVector
 from .trace import Trace, check_size
-
-__all__ = ["cutting_planes", "dual_ascent", "online_steps"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Outputs of an example that a table of constraints lists.
 MOST_OUTPUTS = 64

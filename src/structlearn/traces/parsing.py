@@ -15,8 +15,6 @@ from ..structures.trees.grammar import Grammar
 from .charts import Chart, Name
 from .trace import Trace
 
-__all__ = ["chu_liu_edmonds", "cky", "eisner"]
-
 #: Eisner's items in the order of the chart.
 _ITEMS = ("between", "arc right", "arc left", "right", "left")
 

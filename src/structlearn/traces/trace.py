@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Trace", "check_size", "plain"]
-
 #: A trace holds every option of every step; beyond this it is nothing to look at.
 MOST_OPTIONS = 200_000
 

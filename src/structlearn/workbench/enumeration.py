@@ -10,8 +10,6 @@ import numpy as np
 
 from .requests import Array
 
-__all__ = ["MOST_OUTPUTS", "MOST_ROWS", "Enumeration"]
-
 #: Outputs that are enumerated, and of those how many are listed.
 MOST_OUTPUTS, MOST_ROWS = 4_096, 64
 

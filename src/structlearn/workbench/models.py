@@ -18,8 +18,6 @@ from typing import Any
 from ..loading import load
 from .requests import Refused
 
-__all__ = ["Models"]
-
 MOST_UPLOADS = 4
 #: Bytes of an upload.
 MOST_BYTES = 64 * 2**20

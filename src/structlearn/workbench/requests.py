@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Refused", "Request"]
-
 Array = npt.NDArray[np.float64]
 
 #: Scores beyond this only show rounding.

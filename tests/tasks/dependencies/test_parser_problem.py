@@ -10,7 +10,9 @@ import pytest
 from structlearn import _core
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import ConvergenceWarning, InexactInferenceWarning
+from structlearn.fitting.presets import PRESETS
 from structlearn.fitting.task_learning import learn_task
+from structlearn.learners.orders import Orders
 from structlearn.problem import Problem
 from structlearn.problem.parts import PartVector
 from structlearn.structures.trees.heads import all_heads, is_projective
@@ -262,6 +264,27 @@ def test_no_step_away_from_what_is_worse_than_gold():
     loss, r = problem.loss(0, w, 1.0, 0.0)
     assert loss == 0.0
     assert len(r.index) == 0
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_what_the_default_learner_learns_is_what_a_plain_loop_learns(order):
+    """Passive-aggressive steps, the mean of the weights after every sentence, three passes."""
+    parser = DependencyParser(order, hash_bits=12, gold_tags=True, max_iter=3, random_state=5)
+    fitting = ParserFitting(parser, read_treebank(TREES))
+    fitting.shape = fitting.shape._replace(dtype=np.float64)  # or what is level is told otherwise
+    problem = fitting.problem()
+    learned = learn_task(parser, problem, preset=PRESETS["parser"]["passive-aggressive"])
+    w, total, rng = np.zeros(problem.n_weights), np.zeros(problem.n_weights), Orders(5)
+    for _ in range(3):
+        for i in rng.permutation(problem.n_examples):
+            loss, r = problem.loss(i, w, 1.0, 0.0)
+            gradient = np.zeros_like(w)
+            problem.scatter(i, r, 1.0, gradient)
+            if loss > 0.0:
+                w -= min(0.002, loss / (gradient @ gradient)) * gradient
+            total += w
+    assert np.abs(total).max() > 0.1
+    np.testing.assert_allclose(learned.weights, total / (3 * len(TREES)), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -157,3 +157,11 @@ def test_a_file_in_the_way_stays_as_it_was(tagger, tmp_path):
     with pytest.raises(FileError):
         tagger.save(tmp_path / "folder" / "none" / "model")
     assert os.listdir(tmp_path / "folder") == []
+
+
+def test_gold_labels_that_are_no_chunks_are_named_with_their_file(tmp_path):
+    path = tmp_path / "gold.txt"
+    path.write_text("a X\nb Y\n\n")
+    tagger = SegmentTagger(max_iter=1).fit([[("a", "B-X"), ("b", "O")]])
+    with pytest.raises(FileError, match=r"gold.txt: sentence 0, position 0: the label 'X'"):
+        tagger.evaluate(path)

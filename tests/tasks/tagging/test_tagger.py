@@ -511,7 +511,7 @@ def test_saved_and_loaded(tmp_path, precision, options):
         assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
     else:
         assert again.score(test) == pytest.approx(tagger.score(test), abs=0.05)
-    assert (again.scheme, again.order, again.learner) == ("bio", tagger.order, "perceptron")
+    assert (again.scheme, again.order, again.learner) == ("bio", tagger.order, "auto")
     assert other.training == model.training
 
 

@@ -191,8 +191,9 @@ def test_lines_of_progress(capsys):
     assert lines[0] == (
         f"20 sentences, {len(tags)} tokens, {len(set(tags))} labels in column 2 ({some}, ...)"
     )
-    assert lines[1] == "features pos, target pos, scheme none"
-    assert len(lines) == 5
-    assert all("dev accuracy" in line and "updates" in line for line in lines[2:])
+    assert lines[1] == "learner perceptron: the dev set chooses the best pass"
+    assert lines[2] == "features pos, target pos, scheme none"
+    assert len(lines) == 6
+    assert all("dev accuracy" in line and "updates" in line for line in lines[3:])
     Tagger("pos", max_iter=3).fit(tagged(20))
     assert capsys.readouterr() == ("", "")

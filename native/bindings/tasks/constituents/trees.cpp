@@ -70,11 +70,13 @@ class TreeReader {
   std::vector<std::uint64_t> known_;
 };
 
-using Spans = std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;
-using Sentence = std::pair<Words, Words>;
-using Example = std::tuple<Words, Words, Spans, std::uint32_t>;  // the last: how often it counts
+using SpanTuples = std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;
+using TaggedWords = std::pair<Words, Words>;
+using Example =
+    std::tuple<Words, Words, SpanTuples, std::uint32_t>;  // the last: how often it counts
 
-std::vector<LabelledSpan> read_tree(const Spans& given, std::size_t n, const TreeSizes& sizes) {
+std::vector<LabelledSpan> read_spans(const SpanTuples& given, std::size_t n,
+                                     const TreeSizes& sizes) {
   std::vector<LabelledSpan> spans;
   for (const auto& [begin, end, label] : given) spans.push_back({begin, end, label});
   if (const char* fault = tree_fault(spans, n, sizes)) throw std::invalid_argument(fault);
@@ -101,7 +103,7 @@ class PyTreeExamples {
       inputs.push_back(reader.read(words, tag));
       inputs.back().copies = copies;
       const std::size_t n = words.size();
-      const auto tree = read_tree(spans, n, sizes);
+      const auto tree = read_spans(spans, n, sizes);
       gold.push_back(tree_of_spans(tree, n));
       add_cost(tree, n);
     }
@@ -162,7 +164,7 @@ nb::tuple count_tree_features(std::size_t labels, const Words& tags, nb::object 
   for (const auto& [words, tag, spans, copies] : examples) {
     inputs.push_back(reader.read(words, tag));
     inputs.back().copies = copies;
-    const auto tree = read_tree(spans, words.size(), {labels, 0, 0});
+    const auto tree = read_spans(spans, words.size(), {labels, 0, 0});
     gold.push_back(tree_of_spans(tree, words.size()));
   }
   const FeatureIndex counted = counted_features(inputs, gold);
@@ -196,7 +198,7 @@ class PyTreeParser {
     model_.index = feature_rows(rows);
   }
 
-  std::unique_ptr<Inputs> inputs(const std::vector<Sentence>& sentences) const {
+  std::unique_ptr<Inputs> inputs(const std::vector<TaggedWords>& sentences) const {
     std::vector<TreeInput> read;
     for (const auto& [words, tags] : sentences) read.push_back(reader_.read(words, tags));
     return std::make_unique<SpanInputs>(model_, std::move(read));
@@ -205,11 +207,11 @@ class PyTreeParser {
   // What a tree is scored by: (block, i, k, j, label, keys, weights) of its spans and splits, with
   // a key and a weight for each template, and (place, symbol, parent, weight) of its label pairs;
   // of the root place 3.
-  nb::tuple parts(const Words& words, const Words& tags, const Spans& spans) const {
+  nb::tuple parts(const Words& words, const Words& tags, const SpanTuples& spans) const {
     const TreeInput input = reader_.read(words, tags);
     const TreeSizes& sizes = model_.sizes;
     const std::size_t n = words.size(), R = sizes.labels;
-    const auto tree = read_tree(spans, n, sizes);
+    const auto tree = read_spans(spans, n, sizes);
     const TreeFeatures features(input.tokens);
     const float* table = model_.weights.data() + model_.index->size() * R;
     nb::list sites, pairs;
@@ -269,7 +271,7 @@ class PyCountedGrammar {
     if (!fits) throw std::invalid_argument("the probabilities of the grammar do not fit its rules");
   }
 
-  std::unique_ptr<Inputs> inputs(const std::vector<Sentence>& sentences) const {
+  std::unique_ptr<Inputs> inputs(const std::vector<TaggedWords>& sentences) const {
     std::vector<TagNumbers> read;
     for (const auto& [words, tags] : sentences) {
       if (words.empty() || words.size() != tags.size()) {
@@ -286,7 +288,8 @@ class PyCountedGrammar {
 
   // The rules that derive a tree, by the numbers of their scores, repeats included; empty if none
   // do.
-  std::vector<std::size_t> rules(const Words& words, const Words& tags, const Spans& spans) const {
+  std::vector<std::size_t> rules(const Words& words, const Words& tags,
+                                 const SpanTuples& spans) const {
     Output y;
     for (const auto& [begin, end, label] : spans) y.insert(y.end(), {begin, end, label});
     const auto sentence = inputs({{words, tags}});
@@ -335,7 +338,7 @@ class PyCountedGrammar {
 };
 
 template <class Model>
-PyInputs inputs_of(nb::object self, const std::vector<Sentence>& sentences) {
+PyInputs inputs_of(nb::object self, const std::vector<TaggedWords>& sentences) {
   return {self, nb::cast<const Model&>(self).inputs(sentences)};
 }
 

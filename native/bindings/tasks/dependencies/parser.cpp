@@ -38,7 +38,7 @@ struct PyParseLabeller {
 };
 
 // The sentences of a corpus with their tags, which are copied.
-PyInputs inputs(nb::object self, nb::object corpus, nb::list tags, bool lemmas) {
+PyInputs parser_inputs(nb::object self, nb::object corpus, nb::list tags, bool lemmas) {
   const auto& sentences = nb::cast<const Corpus&>(corpus);
   SentenceTags columns;
   if (sentences.sentences() > 0) columns = read_tags(sentences, tags);
@@ -173,7 +173,7 @@ void bind_parser(nb::module_& m) {
           nb::arg("weights"), nb::arg("pruner"))
       .def("weights", [](const PyParser& self) { return table_bytes(self.model->table()); })
       .def("pruner", [](const PyParser& self) { return table_bytes(self.model->pruner_table()); })
-      .def("inputs", &inputs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))
+      .def("inputs", &parser_inputs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))
       .def("reasons", &reasons, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("sentence"), nb::arg("heads"), nb::arg("labels"))
       .def("pairs", &pairs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),

@@ -67,7 +67,7 @@ struct PySegmentModel final : PyLabelModel {
   }
 };
 
-PyInputs inputs(nb::object self, nb::object corpus) {
+PyInputs segment_inputs(nb::object self, nb::object corpus) {
   const auto& owner = nb::cast<const PySegmentModel&>(self);
   const auto& sentences = nb::cast<const Corpus&>(corpus);
   check_columns(*owner.features, sentences);
@@ -81,7 +81,14 @@ void bind_segments(nb::module_& m) {
       .def(nb::init<std::shared_ptr<FeatureSet>, const std::vector<std::string>&, std::size_t,
                     nb::dict>(),
            nb::arg("features"), nb::arg("shown"), nb::arg("max_length"), nb::arg("arrays"))
-      .def("inputs", &inputs, nb::arg("corpus"))
+      .def("inputs", &segment_inputs, nb::arg("corpus"))
+      .def("unpack",
+           [](const PySegmentModel& self) {
+             const SegmentWeights& w = self.model->weights();
+             const UnpackedWeights u = unpack(w.table, w.labels);
+             return nb::make_tuple(to_bytes(u.keys), to_bytes(u.row_ptr), to_bytes(u.column),
+                                   to_bytes(u.weight));
+           })
       .def("explain", &PySegmentModel::explain, nb::arg("corpus"), nb::arg("sentence"),
            nb::arg("segments"));
 }

@@ -10,7 +10,7 @@
 namespace structlearn::python {
 namespace {
 
-PyInputs inputs(nb::object self, nb::object given) {
+PyInputs constrained_inputs(nb::object self, nb::object given) {
   const auto& constraints = nb::cast<const PyLabelConstraints&>(self);
   const auto& free = *nb::cast<const PyInputs&>(given).inputs;
   return {nb::make_tuple(self, given), std::make_unique<text::ConstrainedInputs>(
@@ -34,7 +34,7 @@ void bind_label_constraints(nb::module_& m) {
                                           labels};
           },
           nb::arg("automata"), nb::arg("labels"), nb::arg("max_length") = 0)
-      .def("inputs", &inputs, nb::arg("inputs"));
+      .def("inputs", &constrained_inputs, nb::arg("inputs"));
 }
 
 }  // namespace structlearn::python

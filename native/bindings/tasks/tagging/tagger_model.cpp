@@ -41,7 +41,7 @@ class KnownInputs final : public Inputs {
   TaggerInputs inputs_;
 };
 
-PyInputs inputs(nb::object self, nb::object corpus, nb::handle known, bool chooses) {
+PyInputs tagger_inputs(nb::object self, nb::object corpus, nb::handle known, bool chooses) {
   const auto& owner = nb::cast<const PyModel&>(self);
   const auto& sentences = nb::cast<const Corpus&>(corpus);
   check_columns(owner.model->features(), sentences);
@@ -56,7 +56,8 @@ PyInputs inputs(nb::object self, nb::object corpus, nb::handle known, bool choos
 
 // Token by token, each feature's name and its weight for every label; or, from the second token on,
 // for every pair of the label before and its own.
-nb::list features_of(const PyModel& self, const Corpus& corpus, std::size_t sentence, bool pairs) {
+nb::list tagger_features(const PyModel& self, const Corpus& corpus, std::size_t sentence,
+                         bool pairs) {
   check_columns(self.model->features(), corpus);
   check_sentence(corpus, sentence);
   Extractor extractor(self.model->shared_features(), corpus);
@@ -150,9 +151,10 @@ void bind_tagger_model(nb::module_& m) {
                                   to_bytes(u.weight));
           },
           nb::arg("table"))
-      .def("inputs", &inputs, nb::arg("corpus"), nb::arg("known") = nb::bytes("", 0),
+      .def("inputs", &tagger_inputs, nb::arg("corpus"), nb::arg("known") = nb::bytes("", 0),
            nb::arg("chooses") = true)
-      .def("features_of", &features_of, nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
+      .def("features_of", &tagger_features, nb::arg("corpus"), nb::arg("sentence"),
+           nb::arg("pairs"));
 
   nb::class_<PyAgreeingTags, PyLabelModel>(m, "AgreeingTags")
       .def(nb::init<const std::vector<std::shared_ptr<PyModel>>&, const std::vector<double>&,
@@ -169,16 +171,34 @@ void bind_tagger_model(nb::module_& m) {
                  std::vector<std::size_t> targets, std::size_t columns, std::size_t nbest,
                  bool confidence, bool marginals, bool known, double temperature,
                  const std::vector<double>& certainty, std::string unknown, char lone,
-                 std::shared_ptr<PyLabelConstraints> constraints, bool appends, bool scores) {
+                 std::shared_ptr<PyLabelConstraints> constraints, bool appends, bool scores,
+                 std::vector<std::uint8_t> boundaries, std::vector<std::int32_t> chunk_types) {
                 const Format read = format_of(format);
                 new (self) PyLabeller;
                 self->model = std::move(model);
                 self->constraints = std::move(constraints);
                 self->format = read;
                 if (targets.empty()) throw std::invalid_argument("there is no column of labels");
-                self->options = {std::move(targets), columns, nbest,       confidence,
-                                 marginals,          known,   temperature, Confidence(certainty),
-                                 std::move(unknown), lone,    appends,     scores};
+                self->options = {std::move(targets),
+                                 columns,
+                                 nbest,
+                                 confidence,
+                                 marginals,
+                                 known,
+                                 temperature,
+                                 Confidence(certainty),
+                                 std::move(unknown),
+                                 lone,
+                                 appends,
+                                 scores,
+                                 {std::move(boundaries), std::move(chunk_types)}};
+                const std::size_t names = self->options.boundaries.type.size();
+                if (names != 0 && names != self->model->names.names.size()) {
+                  throw std::invalid_argument("chunks have other labels than the model");
+                }
+                if (self->options.boundaries.between.size() != (names + (names > 0)) * names) {
+                  throw std::invalid_argument("there is a boundary between any two labels");
+                }
                 self->pieces = std::make_unique<PieceLabeller<Labeller>>([self] {
                   const PyLabelModel& model = *self->model;
                   const PyLabelConstraints* constraints = self->constraints.get();
@@ -197,7 +217,9 @@ void bind_tagger_model(nb::module_& m) {
               nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
               nb::arg("temperature"), nb::arg("certainty"), nb::arg("unknown"),
               nb::arg("lone") = ' ', nb::arg("constraints") = nb::none(),
-              nb::arg("appends") = false, nb::arg("scores") = false);
+              nb::arg("appends") = false, nb::arg("scores") = false,
+              nb::arg("boundaries") = std::vector<std::uint8_t>{},
+              nb::arg("chunk_types") = std::vector<std::int32_t>{});
   bind_labelling<PyLabeller>(labeller);
   bind_answers<PyLabeller>(labeller);
 }

@@ -51,6 +51,9 @@ nb::dict array_dict(nb::handle self) {
   add("feature", rows.feature);
   add("value", rows.value);
   add("label", rows.label);
+  add("set_token", rows.set_token);
+  add("set_begin", rows.set_begin);
+  add("set_label", rows.set_label);
   add("pair_sentence", rows.pair_sentence);
   add("pair_begin", rows.pair_begin);
   add("pair_feature", rows.pair_feature);

@@ -37,6 +37,13 @@ _COMMANDS = {
         "Print the sentences that are worth a look, the most doubtful one first: the next ones to "
         "label, or to check.",
     ),
+    "label": (
+        "label.label",
+        "open a page in the browser that asks for the labels worth most",
+        "Serve a page on 127.0.0.1 on which texts are labelled, the ones that a tagger knows least "
+        "about first; it learns from every answer. Answers are written as they are given; Ctrl-C "
+        "ends it and writes the model.",
+    ),
     "agree": (
         "use.agree",
         "how far several annotators agree, and one labelling from their answers",
@@ -105,6 +112,12 @@ _TASKS = {
         "an image segmenter, which predicts a class for every pixel",
         "Train on a folder that contains images/ and masks/ (images as PNG or JPEG, masks as PNG), "
         "or files such as dog.jpg and dog_mask.png.",
+    ),
+    "words": (
+        "train.words",
+        "what cuts texts of languages without blanks into words",
+        "Train on cut text: words separated by blanks, word/tag, partial annotation with |, - and "
+        "blanks between the characters, a word on each line, or CoNLL-U.",
     ),
     "pipeline": (
         "train.pipeline",

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
     from ...fitting.parameters import Parameter
 
-__all__ = [
-    "add_cluster",
-    "add_constraints",
-    "add_files",
-    "add_header",
-    "add_parameters",
-    "add_precision",
-    "add_running",
-    "add_table",
-    "add_threads",
-    "add_training",
-]
-
 
 def add_files(p: ArgumentParser, what: str, metavar: str = "TRAIN") -> None:
     """Add the files of training."""

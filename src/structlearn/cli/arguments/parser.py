@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
-__all__ = ["Parser", "Version"]
-
 
 class Version(argparse.Action):
-    """Looks up the version only on demand, because that takes longer than labelling a sentence."""
+    """Prints the version and what was built, looked up only when asked for."""
 
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+        super().__init__(
+            option_strings, dest, nargs=0, help="show the version and how it was built, and exit"
+        )
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from ... import __version__
+        from ..build_facts import build_facts
 
-        put(__version__)
+        put("\n".join(build_facts()))
         parser.exit()
 
 

@@ -8,8 +8,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-__all__ = ["add_demo", "add_workbench"]
-
 
 def add_demo(p: ArgumentParser) -> None:
     """Add the arguments of ``structlearn demo``."""

@@ -14,20 +14,11 @@ from .options import (
     add_table,
     add_training,
 )
-from .values import amount, count
+from .values import CUT_FORMATS, amount, count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-
-__all__ = [
-    "add_constituency",
-    "add_parser",
-    "add_pipeline",
-    "add_segmenter",
-    "add_segments",
-    "add_tagger",
-]
 
 
 def add_tagger(p: ArgumentParser, features: str) -> None:
@@ -42,7 +33,6 @@ def add_tagger(p: ArgumentParser, features: str) -> None:
     p.set_defaults(preset=features)
     add_parameters(p, "tagger")
     add_precision(p, "float32")
-    p.add_argument("--start", metavar="MODEL", help="continue training from this model")
     p.add_argument(
         "--stream",
         action="store_true",
@@ -58,6 +48,23 @@ def add_segments(p: ArgumentParser) -> None:
     add_training(p)
 
 
+def add_words(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn train words``."""
+    add_files(p, "cut text")
+    p.add_argument(
+        "--format",
+        choices=CUT_FORMATS,
+        help="file format (default: from the file name, else from the content)",
+    )
+    p.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        help="words to look for, besides those of the training text, one on each line",
+    )
+    add_parameters(p, "words")
+    add_running(p)
+
+
 def _add_labelled(p: ArgumentParser) -> None:
     """Add the files of both kinds of taggers."""
     add_files(p, "labelled file; - for standard input")
@@ -68,6 +75,7 @@ def _add_labelled(p: ArgumentParser) -> None:
     )
     add_table(p)
     add_constraints(p)
+    p.add_argument("--start", metavar="MODEL", help="continue training from this model")
     p.add_argument(
         "--tune",
         metavar="NAMES",

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from ...text.formats import FORMATS, FormatNames, span_formats, token_formats
 from .options import add_cluster, add_constraints, add_table, add_threads
-from .values import count
+from .values import CUT_FORMATS, count
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-
-__all__ = [
-    "add_agree",
-    "add_annotate",
-    "add_convert",
-    "add_convert_texts",
-    "add_evaluate",
-    "add_inspect",
-    "add_predict",
-    "add_rank",
-]
 
 
 def add_annotate(p: ArgumentParser) -> None:
@@ -118,8 +107,15 @@ def add_predict(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--to",
-        choices=FormatNames(span_formats),
-        help="taggers: write texts with spans in this format; a file of text is taken line by line",
+        choices=FormatNames(lambda: (*span_formats(), "tagged", "json")),
+        help="taggers: write texts with spans in this format; a file of text is taken line by "
+        "line. Words: tagged, word/tag; json, words with offsets",
+    )
+    p.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        help="words: words of your own, one on each line, always a word where they stand; or with "
+        "a weight after a tab",
     )
     add_table(p)
     add_cluster(p)
@@ -214,7 +210,9 @@ def add_evaluate(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--format",
-        choices=FormatNames(lambda: (*token_formats(labelled=True), "brackets")),
+        choices=FormatNames(
+            lambda: (*dict.fromkeys((*token_formats(labelled=True), "brackets", *CUT_FORMATS)),)
+        ),
         help="file format (default: from the file name, else from the content)",
     )
     add_table(p)

@@ -8,7 +8,8 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["amount", "count", "seconds", "threads"]
+#: Formats of cut text.
+CUT_FORMATS = ("cut", "tagged", "partial", "columns", "conllu")
 
 _MOST = 2**31 - 1
 

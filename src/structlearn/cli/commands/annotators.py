@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["agree"]
-
 
 def agree(o: Any) -> int:
     """Print the agreement of annotators; write one labelling."""

@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["convert", "read_any"]
-
 _ENDING = ".crfsuite"
 
 

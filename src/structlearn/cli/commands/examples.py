@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["EXAMPLES"]
-
 #: Command, as it is called -> what to write, and what that does.
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "structlearn": (
@@ -46,6 +44,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "structlearn train ner train.jsonl --model names.model",
             '{"tokens": [...], "tags": [...]}',
+        ),
+    ),
+    "structlearn train words": (
+        (
+            "structlearn train words cut.txt --dev dev.txt --model words.model",
+            "words with blanks between them",
+        ),
+        (
+            "structlearn train words cut.conllu --dictionary more.txt --model words.model",
+            "with words of a dictionary to look for",
         ),
     ),
     "structlearn train pipeline": (
@@ -128,6 +136,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "structlearn rank ner.model pool.csv --by mean --output next.jsonl",
             "a file with them, their labels and the reason",
+        ),
+    ),
+    "structlearn label": (
+        (
+            "structlearn label texts.txt --labels PER,ORG,LOC --model names.model",
+            "answers go to labels.jsonl",
+        ),
+        (
+            "structlearn label gold.jsonl --review --model names.model --data mended.jsonl",
+            "where the model contradicts the labels of gold.jsonl",
         ),
     ),
     "structlearn agree": (

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["annotate", "evaluate", "inspect", "predict", "train"]
-
 _ENDINGS = {"conllu": ".conllu", "json": ".jsonl", "html": ".html", "text": ".txt"}
 _OPTIONS = (
     "intervals",
@@ -42,6 +40,7 @@ def train(o: Any) -> Callable[[], None]:
         tokeniser=not o.no_tokeniser,
         tags=tags,
         parser={name: value for name, value in parser.items() if value is not None} or True,
+        variants=o.variants,
         folds=o.folds,
         checkpoint=o.checkpoint,
         n_jobs=o.threads,

@@ -6,8 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["serve"]
-
 
 def serve(o: Any) -> int:
     """Serve."""

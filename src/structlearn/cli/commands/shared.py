@@ -10,16 +10,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "check_output",
-    "constraints_of",
-    "output_of",
-    "refuse",
-    "say_written",
-    "source_of",
-    "write_page",
-]
-
 
 def output_of(o: Any) -> Any:
     """Return the destination of the result: a file name, or standard output."""

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "label_options", "predict", "rank", "train"]
-
-
 # -- training -------------------------------------------------------------------------------------
 
 
@@ -63,8 +60,8 @@ def _tuned(o: Any, kind: Any, options: dict[str, Any]) -> dict[str, Any]:
 def _fit(task: Any, o: Any, **more: Any) -> None:
     """Fit a task to the training file, on a cluster if one was named."""
     more = {name: value for name, value in more.items() if value is not None}
-    if o.cluster is None:
-        if o.workers is not None or o.shard_size is not None:
+    if getattr(o, "cluster", None) is None:
+        if getattr(o, "workers", None) is not None or getattr(o, "shard_size", None) is not None:
             raise ValueError("--workers and --shard-size go with --cluster")
         task.fit(source_of(o, o.train), dev=source_of(o, o.dev), **more)
         return
@@ -99,6 +96,7 @@ def label_options(model: Any, o: Any) -> dict[str, Any]:
     names = (
         "format", "nbest", "scores", "append", "confidence", "marginals", "known", "gold_tags",
         "header", "sentence", "word", "text", "to", "constraints",
+        "dictionary",
     )  # fmt: skip
     options = _options(model, model.label_file, o, *names)
     if "constraints" in options:
@@ -177,7 +175,10 @@ def rank(model: Any, o: Any) -> int:
     from .shared import say_written
 
     if not hasattr(model, "least_sure"):
-        raise ValueError(f"rank is for taggers, and {o.model} is {_kind(model)}")
+        raise ValueError(
+            f"rank is for taggers, and {o.model} is {_kind(model)}. In Python its entropy(X) says "
+            "how unsure it is of each output"
+        )
     with Meter("looking for doubts"):
         source = source_of(o, o.input, model.model_.table_names)
         if source == o.input and o.format is not None:

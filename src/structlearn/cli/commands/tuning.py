@@ -10,8 +10,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["choose"]
-
 #: What is tried of a parameter that is named without values.
 _VALUES: dict[str, tuple[Any, ...]] = {
     "C": (0.1, 0.3, 1.0, 3.0),

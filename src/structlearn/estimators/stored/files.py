@@ -16,8 +16,6 @@ from ...io.container import Tensor, kind_of_file, write_container
 from ...models.storage import Stored
 from .frames import FRAME_KINDS
 
-__all__ = ["StoredEstimator", "library_name"]
-
 Estimator = TypeVar("Estimator", bound="StoredEstimator")
 
 _KINDS = {**KINDS, **FRAME_KINDS}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Vector
 from ...constraints.constrained import Constrained
 from ...constraints.readings import alphabet_of
 from ...features.arrays import DenseEncoder, SparseEncoder
@@ -24,18 +25,6 @@ from ...structures.base import Structure
 from ...structures.parts import Block
 from ..columns import Columns
 from ..preparation import Frame
-
-__all__ = [
-    "FRAME_KINDS",
-    "checked_columns",
-    "read_classes",
-    "read_frame",
-    "whole_number",
-    "write_classes",
-    "write_frame",
-]
-
-Vector = npt.NDArray[np.float64]
 
 
 def whole_number(value: Any, what: str, most: int = 2**31 - 1) -> int:

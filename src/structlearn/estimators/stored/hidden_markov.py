@@ -19,8 +19,6 @@ from ..word_emissions import CategoricalEmissions, WordCounts
 from .frames import checked_columns, read_classes, whole_number, write_classes
 from .models import write_calibration
 
-__all__ = ["read_emissions", "read_labels", "write_hmm"]
-
 
 def write_hmm(hmm: Any, writer: Writer) -> dict[str, Any]:
     """Return the labels, what they emit, counts and scores, as entries of a description."""

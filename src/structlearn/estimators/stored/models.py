@@ -14,8 +14,6 @@ from ...problem.online_state import OnlineState
 from ..preparation import Frame
 from .frames import read_frame, write_frame
 
-__all__ = ["read_calibration", "read_model", "write_calibration", "write_model"]
-
 
 def write_model(model: Any, writer: Writer) -> dict[str, Any]:
     """Return what a model has learned, as entries of a description."""

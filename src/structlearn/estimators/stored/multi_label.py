@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Integers
 from ...fitting.values import Reader, Writer
 from ...io.arrays import checked_array
 from ...models.storage import put_inside, taken_out
@@ -15,8 +15,6 @@ from ...structures.trees.tree import Tree
 from ..label_graph import as_tree, label_edges
 from .files import StoredEstimator, library_name
 from .frames import checked_columns, whole_number
-
-__all__ = ["read_classifier", "write_classifier"]
 
 
 def write_classifier(classifier: Any, writer: Writer) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def _columns(learner: Any, block: str) -> int | None:
     return None if encoder is None else int(encoder.n_features)
 
 
-def _check_graph(learner: Any, edges: npt.NDArray[np.int64], n_labels: int) -> None:
+def _check_graph(learner: Any, edges: Integers, n_labels: int) -> None:
     """Refuse a learner whose structure is not the one that the edges make."""
     tree, kind = as_tree(edges, n_labels), type(learner.structure_)
     if tree is None:

@@ -10,8 +10,6 @@ from typing import Any
 from ...io.container import Tensor, check_dtype
 from ..word_emissions import CategoricalEmissions, WordCounts
 
-__all__ = ["emission_tensors", "load_emissions", "stored_words"]
-
 
 def emission_tensors(
     emissions: CategoricalEmissions,

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["AutomatonLike", "accepts", "automata_row", "checked", "joint_steps"]
-
-Integers = npt.NDArray[np.int64]
+from ...array_types import Integers
 
 
 class AutomatonLike(Protocol):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Integers
 from ..batches import holds_interpreter
 from ..beam import BeamSearch, beam_solution
 from ..checks import check_width
@@ -19,8 +19,6 @@ from ..others import differing_labels
 from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from .chain_program import chain_rows
-
-__all__ = ["Chain"]
 
 #: As many tables as the core has room for.
 _MAX_ORDER = 13
@@ -120,12 +118,12 @@ class Chain(NativeStructure, BeamSearch):
         """Return no labels."""
         return labels
 
-    def _windows(self, y: npt.NDArray[np.int64], j: int) -> tuple[npt.NDArray[np.int64], ...]:
+    def _windows(self, y: Integers, j: int) -> tuple[Integers, ...]:
         """Return the labels of the windows of order j, oldest first, one array per place."""
         n = max(len(y) - j, 0)
         return tuple(y[i : i + n] for i in range(j + 1))
 
-    def _check_output(self, y: Any, theta: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    def _check_output(self, y: Any, theta: Mapping[str, Any]) -> Integers:
         length, n_labels = theta["label"].shape
         labels = np.asarray(y)
         if labels.shape != (length,):
@@ -164,7 +162,7 @@ class Chain(NativeStructure, BeamSearch):
                 "these parts are not an output: each position must have exactly one label of "
                 "count 1"
             )
-        labels: npt.NDArray[np.int64] = label.argmax(axis=1)
+        labels: Integers = label.argmax(axis=1)
         return labels
 
     def score(self, y: Any, **scores: Any) -> Any:
@@ -184,7 +182,7 @@ class Chain(NativeStructure, BeamSearch):
                 total += table[windows].sum()
         return float(total)
 
-    def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:
+    def outputs(self, **scores: Any) -> Iterator[Integers]:
         """Iterate over all K^L label sequences."""
         length, n_labels = np.shape(scores["label"])
         for y in itertools.product(range(n_labels), repeat=length):

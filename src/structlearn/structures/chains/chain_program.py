@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Integers
 from ..programs.rows import RowBuilder
 
 if TYPE_CHECKING:
     from .chain import Chain
-
-__all__ = ["chain_rows"]
 
 
 def chain_rows(chain: Chain, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
@@ -75,7 +73,7 @@ def chain_rows(chain: Chain, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilde
     return build
 
 
-def _front(window: npt.NDArray[np.int64], first: int, n: int) -> npt.NDArray[np.int64]:
+def _front(window: Integers, first: int, n: int) -> Integers:
     """Return a window's table with n axes from ``first`` on in front, the others behind."""
     wanted = range(first, first + n)
     return np.transpose(window, (*wanted, *(a for a in range(window.ndim) if a not in wanted)))

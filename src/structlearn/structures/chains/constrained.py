@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Integers
 from ...exceptions import CapabilityError
 from ...threads import n_threads
 from ..batches import holds_interpreter, takes_batches
@@ -21,8 +21,6 @@ from .automata import AutomatonLike, accepts, automata_row, checked, joint_steps
 from .chain import Chain
 from .segments import Segment, read_segments
 from .semimarkov import SemiMarkov
-
-__all__ = ["CertifiedSum", "ConstrainedChain", "ConstrainedSemiMarkov"]
 
 MAX_STATES = 16384
 TOLERANCE = 1e-9
@@ -193,7 +191,7 @@ class _Accepted(NativeStructure):
 
     # -- what examples bring --------------------------------------------------------------------
 
-    def _as_topology(self, name: str, value: Any) -> npt.NDArray[np.int64]:
+    def _as_topology(self, name: str, value: Any) -> Integers:
         if isinstance(value, np.ndarray):
             return super()._as_topology(name, value)
         return automata_row(checked(value))

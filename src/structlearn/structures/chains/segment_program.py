@@ -9,8 +9,6 @@ import numpy as np
 
 from ..programs.rows import RowBuilder
 
-__all__ = ["segment_rows"]
-
 
 def segment_rows(shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
     """Return the rows of a semi-Markov chain with these blocks, transitions by position.

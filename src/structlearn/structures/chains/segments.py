@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Segment", "labels_at", "read_segments", "rows_per_position"]
-
 #: Start, end (exclusive) and label.
 Segment = tuple[int, int, Any]
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from ..batches import holds_interpreter
 from ..entropies import entropy_of_choices
 from ..native import NativeStructure
@@ -21,8 +22,6 @@ from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores
 from .segment_program import segment_rows
 from .segments import Segment, labels_at, read_segments, rows_per_position
-
-__all__ = ["SemiMarkov"]
 
 
 class SemiMarkov(NativeStructure):
@@ -100,19 +99,17 @@ class SemiMarkov(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
-    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[list[Segment]]:
+    def _read(self, flat: Integers, ptr: Integers) -> list[list[Segment]]:
         return _core.segments(flat, ptr)
 
-    def _read_samples(self, rows: npt.NDArray[np.int64]) -> list[list[Segment]]:
+    def _read_samples(self, rows: Integers) -> list[list[Segment]]:
         return _core.segments(rows.ravel(), np.arange(len(rows) + 1) * rows.shape[1])
 
     def _stack(self, outputs: list[Any]) -> list[Any]:
         return outputs
 
-    def _rows(
-        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
-        rows: npt.NDArray[np.int64] = labels.copy()
+    def _rows(self, outputs: Sequence[Any], labels: Integers, ptr: Integers) -> Integers:
+        rows: Integers = labels.copy()
         for i, y in enumerate(outputs):
             try:
                 self._check_lengths(y)
@@ -144,7 +141,7 @@ class SemiMarkov(NativeStructure):
         """Return no segments."""
         return []
 
-    def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
+    def label_costs(self, costs: Array, **scores: Any) -> Parts:
         """Return the cost of each segment: the sum over the positions it covers."""
         segment = np.zeros(np.shape(scores["segment"]))
         total = np.concatenate((np.zeros((1, costs.shape[1])), costs.cumsum(axis=0)))

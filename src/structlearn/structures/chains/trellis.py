@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Integers
 from ...exceptions import CapabilityError
 from .chain import Chain
 
 if TYPE_CHECKING:
     from ...drawing.picture import Picture
-
-__all__ = ["Trellis", "trellis"]
 
 
 @dataclass(frozen=True)
@@ -32,9 +30,9 @@ class Trellis:
         The best labels, read off from the end backwards.
     """
 
-    alpha: npt.NDArray[np.float64]
-    back: npt.NDArray[np.int64]
-    path: npt.NDArray[np.int64]
+    alpha: Array
+    back: Integers
+    path: Integers
 
     def draw(
         self,

@@ -15,11 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 
-__all__ = ["Elimination", "find_order"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Table = npt.NDArray[Any]
 
 

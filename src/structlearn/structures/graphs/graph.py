@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Integers
 from ...exceptions import CapabilityError
 from ..parts import Block, Parts
 from ..programs.program import Program
@@ -15,11 +15,6 @@ from ..programs.rows import RowBuilder
 from ..score_arrays import rank_of
 from .pair_model import Cliques, PairGroup, PairModel, checked_strength, unequal_counts
 from .pairwise import SUBMODULAR, PairwiseStructure
-
-__all__ = ["Graph"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Graph(PairwiseStructure):

@@ -6,18 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Integers
 from ..parts import Block, Parts
 from ..programs.program import Program
 from ..programs.rows import RowBuilder
 from .pair_model import PairGroup, PairModel, checked_strength, unequal_counts
 from .pairwise import SUBMODULAR, PairwiseStructure
-
-__all__ = ["Grid"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Grid(PairwiseStructure):

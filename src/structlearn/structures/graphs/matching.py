@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from ...exceptions import CapabilityError, InfeasibleError
 from ..base import Structure
 from ..checks import nothing_legal
@@ -18,11 +18,6 @@ from ..lawler import best_first
 from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..solution import Solution
-
-__all__ = ["Matching"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Matching(Structure):

@@ -6,15 +6,10 @@ import functools
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from .elimination import Elimination
-
-__all__ = ["Cliques", "PairGroup", "PairModel", "checked_strength", "unequal_counts"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 _NO_EDGES = np.empty((0, 2), dtype=np.int64)
 

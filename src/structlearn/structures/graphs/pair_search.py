@@ -7,16 +7,12 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Integers
 from ...exceptions import CapabilityError, InfeasibleError, NotSubmodularError
 from ..checks import nothing_legal
 from .pair_model import PairModel
 from .standard_model import StandardModel
-
-__all__ = ["METHODS", "Found", "search"]
-
-Integers = npt.NDArray[np.int64]
 
 #: Sweeps of tree-reweighted messages for a bound.
 _BOUND_ROUNDS = 50

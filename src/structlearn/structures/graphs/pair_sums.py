@@ -5,15 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ...array_types import Array
 from ..checks import nothing_legal
 from .pair_model import PairModel
-
-__all__ = ["Sums", "exact_sums", "loopy_sums"]
-
-Array = npt.NDArray[np.float64]
 
 #: ε log Σ exp(score/ε), marginals of nodes (N, K) and edges (E, K, K), entropy in nats.
 Sums = tuple[float, Array, Array, float]

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from ...exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
 from ..base import Structure
 from ..batches import holds_interpreter
@@ -26,11 +26,6 @@ from ..solution import Solution
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
 from .pair_sums import Sums, exact_sums, loopy_sums
-
-__all__ = ["PairwiseStructure"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 _MOST_ENUMERATED = 2**20
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from ...array_types import Array
 from .pair_model import PairGroup, PairModel
-
-__all__ = ["StandardModel"]
-
-Array = npt.NDArray[np.float64]
 
 
 class StandardModel(PairModel):

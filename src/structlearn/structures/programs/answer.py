@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Vector
 from ..certificates import largest_of, power_of_two, rounding
 
 if TYPE_CHECKING:
     from .rows import ProgramRows
-
-__all__ = ["Answer", "box_bound", "cost_scale", "dual_bound"]
-
-Vector = npt.NDArray[np.float64]
 
 #: The largest cost in units of what a solver takes for 0: absolute tolerances are all they have.
 _LARGEST_COST = 2.0**49

@@ -14,16 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Integers, Vector
 from .highs import HighsModel
 
 if TYPE_CHECKING:
     from .search import ProgramSearch
-
-__all__ = ["describe_conflict"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Seconds that an explanation may take; the constraints left by then are named.
 _PATIENCE = 10.0
@@ -82,7 +78,7 @@ def describe_conflict(
 
 def _suspects(
     program: ProgramSearch,
-    constraint: npt.NDArray[np.int64],
+    constraint: Integers,
     n: int,
     integer: bool,
     possible: Callable[[list[int]], bool],

@@ -7,17 +7,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Vector
 from .answer import Answer, box_bound, cost_scale
 
 if TYPE_CHECKING:
     from .rows import ProgramRows
-
-__all__ = ["GurobiModel"]
-
-Vector = npt.NDArray[np.float64]
-
 
 #: What is taken for 0: the least that can be asked for.
 _TOLERANCE = 1e-9

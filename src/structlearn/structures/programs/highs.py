@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Vector
 from .answer import Answer, box_bound, cost_scale, dual_bound
 
 if TYPE_CHECKING:
     from .rows import ProgramRows
-
-__all__ = ["HighsModel"]
-
-Vector = npt.NDArray[np.float64]
 
 #: What is taken for 0, and what where the solver then gives up or finds nothing: the first is not
 #: far from rounding. Below 1e-9, which HiGHS takes for rounding itself, its cuts remove solutions,

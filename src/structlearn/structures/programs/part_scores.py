@@ -7,14 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Vector
 from ..base import Structure
 from ..parts import Parts
-
-__all__ = ["PartScores"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class PartScores(Structure):

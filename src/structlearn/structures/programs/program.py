@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Vector
 from ...exceptions import CapabilityError, InfeasibleError
 from ..base import Structure
 from ..checks import nothing_legal
@@ -22,8 +22,6 @@ from .search import WHOLE, ProgramSearch
 from .solvers import check_solver, open_model, seconds_of
 
 __all__ = ["Program", "Relaxation"]
-
-Vector = npt.NDArray[np.float64]
 
 #: As many outputs as enumeration is patient with.
 _MOST_OUTPUTS = 2**20

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from ...array_types import Integers
 from ..parts import Parts
-
-__all__ = ["Relaxation"]
 
 
 class Relaxation(NamedTuple):
@@ -32,7 +28,7 @@ class Relaxation(NamedTuple):
     parts: Parts
     value: float
     integral: bool
-    fractional: dict[str, npt.NDArray[np.int64]]
+    fractional: dict[str, Integers]
     output: Any
 
     def __str__(self) -> str:

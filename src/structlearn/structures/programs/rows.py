@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Integers, Vector
 from ..certificates import power_of_two
 
-__all__ = ["ProgramRows", "RowBuilder"]
-
-Vector = npt.NDArray[np.float64]
-Columns = npt.NDArray[np.int64]
+Columns = Integers
 
 
 class ProgramRows:

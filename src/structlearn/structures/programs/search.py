@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Vector
 from ...exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
 from ..base import Structure
 from ..certificates import magnitude, proves
@@ -20,10 +21,6 @@ from .conflicts import describe_conflict
 from .part_scores import PartScores
 from .rows import ProgramRows
 from .solvers import open_model
-
-__all__ = ["WHOLE", "ProgramSearch"]
-
-Vector = npt.NDArray[np.float64]
 
 #: A column is whole if it is this close to a whole number; the solvers' own tolerance.
 WHOLE = 1e-6

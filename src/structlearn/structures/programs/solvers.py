@@ -12,8 +12,6 @@ from .gurobi import GurobiModel
 from .highs import HighsModel
 from .rows import ProgramRows
 
-__all__ = ["check_solver", "open_model", "seconds_of"]
-
 
 def seconds_of(time_limit: Any) -> float:
     """Return a time limit as a number, ∞ for None."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from ...exceptions import CapabilityError
 from ...threads import n_threads
 from ..batches import ask_each, read_batch, takes_batches
@@ -19,15 +20,13 @@ from ..hypergraph import Hyperedges
 from ..native import NativeStructure
 from ..open_labels import allowed_labels, is_open
 from ..others import differing
-from ..parts import Array, Block, Parts, part_of
+from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
 from .tree_counts import count_arborescences, count_projective
 from .tree_program import arborescence_rows
-
-__all__ = ["Arborescence"]
 
 
 class Arborescence(NativeStructure):
@@ -154,9 +153,9 @@ class Arborescence(NativeStructure):
         return (size,) * axes
 
     def _gold_rows(
-        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        rows: list[npt.NDArray[np.int64]] = []
+        self, outputs: Sequence[Any], labels: Integers, ptr: Integers
+    ) -> tuple[Integers, Integers]:
+        rows: list[Integers] = []
         ends = [0]
         for i, y in enumerate(outputs):
             known = not self.labelled or ptr[i + 1] > ptr[i]
@@ -172,8 +171,8 @@ class Arborescence(NativeStructure):
 
     def _read_outcomes(
         self,
-        flat: npt.NDArray[np.int64],
-        ptr: npt.NDArray[np.int64],
+        flat: Integers,
+        ptr: Integers,
         outcomes: tuple[int, ...],
     ) -> list[Any]:
         rows = self._read(flat, ptr)
@@ -228,7 +227,7 @@ class Arborescence(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
-    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+    def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
         """Return the arcs of words 1..n: heads, words and, where there are some, labels."""
         heads, *labels = _pair(y) if self.labelled else (y,)
         words = np.arange(1, len(heads) + 1)
@@ -246,7 +245,7 @@ class Arborescence(NativeStructure):
 
     def _argmax_batch(
         self, theta: Mapping[str, Any], n: int, n_jobs: int | None
-    ) -> tuple[list[Any], npt.NDArray[np.float64]]:
+    ) -> tuple[list[Any], Array]:
         outputs, values = super()._argmax_batch(theta, n, n_jobs)
         return [_split(y, a) for y, a in zip(outputs, theta["arc"], strict=True)], values
 
@@ -254,7 +253,7 @@ class Arborescence(NativeStructure):
         shape: tuple[int, ...] = theta["arc"].shape
         return shape if name == "arc" else (shape[0],) * 3
 
-    def _read_output(self, y: Any, arc: npt.NDArray[np.float64]) -> tuple[Any, Any]:
+    def _read_output(self, y: Any, arc: Array) -> tuple[Any, Any]:
         """Return the heads and the labels of an output (None without), checked."""
         n = len(arc) - 1
         if arc.ndim == 2:
@@ -444,7 +443,7 @@ def _read_pairs(size: int) -> npt.NDArray[np.bool_]:
     return ((h <= s) & (s < m)) | ((m < s) & (s <= h) & (m > 0))
 
 
-def _split(y: npt.NDArray[np.int64], arc: npt.NDArray[np.float64]) -> Any:
+def _split(y: Integers, arc: Array) -> Any:
     """Return a row of the core as an output: heads, with the labels where arcs have them."""
     n = len(arc) - 1
     if arc.ndim == 2:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Integers
 from ..batches import holds_interpreter, takes_batches
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure
@@ -18,8 +19,6 @@ from .grammar import Grammar
 from .grammar_trees import GrammarTrees
 from .span_trees import SpanTrees
 from .spans import LabelledSpan, read_spans
-
-__all__ = ["Constituency"]
 
 
 class Constituency(NativeStructure):
@@ -148,16 +147,16 @@ class Constituency(NativeStructure):
     def _read(self, flat: Any, ptr: Any) -> list[list[LabelledSpan]]:
         return _core.spans(self._core, flat, ptr)
 
-    def _read_samples(self, rows: npt.NDArray[np.int64]) -> list[list[LabelledSpan]]:
+    def _read_samples(self, rows: Integers) -> list[list[LabelledSpan]]:
         return _core.spans(self._core, rows.ravel(), np.arange(len(rows) + 1) * rows.shape[1])
 
     def _stack(self, outputs: list[Any]) -> list[Any]:
         return outputs
 
     def _gold_rows(
-        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        rows: list[npt.NDArray[np.int64]] = []
+        self, outputs: Sequence[Any], labels: Integers, ptr: Integers
+    ) -> tuple[Integers, Integers]:
+        rows: list[Integers] = []
         for i, y in enumerate(outputs):
             if self.grammar is None and ptr[i] == ptr[i + 1]:  # partly labelled
                 rows.append(np.empty(0, dtype=np.int64))
@@ -191,7 +190,7 @@ class Constituency(NativeStructure):
             labels[place] = label
         return labels
 
-    def places(self, y: Any, **scores: Any) -> tuple[npt.NDArray[np.int64], ...]:
+    def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
         """Return begins, ends and labels of the spans: those that have a label."""
         spans = np.array(read_spans(y), dtype=np.int64).reshape(-1, 3)
         return tuple(spans.T)

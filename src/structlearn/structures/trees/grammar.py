@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
-
-__all__ = ["Grammar"]
+from ...array_types import Integers
 
 
 class Grammar:
@@ -79,7 +77,7 @@ class Grammar:
         )
 
 
-def _rules(name: str, given: Any, width: int, n_symbols: int) -> npt.NDArray[np.int64]:
+def _rules(name: str, given: Any, width: int, n_symbols: int) -> Integers:
     rules = np.asarray(given)
     if rules.size == 0:
         return np.zeros((0, width), dtype=np.int64)

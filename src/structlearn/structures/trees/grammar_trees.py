@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Integers
 from ..hypergraph import Hyperedges
 from ..parts import Block
 from .grammar import Grammar
 from .spans import LabelledSpan
-
-__all__ = ["GrammarTrees"]
 
 #: The number of orders of unary chains after which decoding gives up.
 _MOST_ORDERS = 10_000
@@ -96,7 +94,7 @@ class GrammarTrees:
             )
         return chain
 
-    def row(self, spans: list[LabelledSpan]) -> npt.NDArray[np.int64]:
+    def row(self, spans: list[LabelledSpan]) -> Integers:
         """Return the core's row of integers: (symbol or rule, chain, split) of the nodes."""
         n = max((end for _, end, _ in spans), default=0)
         row: list[int] = []

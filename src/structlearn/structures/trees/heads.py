@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["all_heads", "check_tree", "inner_siblings", "is_projective", "read_heads"]
+from ...array_types import Integers
 
-Heads = npt.NDArray[np.int64]
+Heads = Integers
 
 
 def read_heads(heads: Any, n: int | None = None) -> Heads:

@@ -7,8 +7,6 @@ from math import prod
 
 from ..hypergraph import Hyperedges
 
-__all__ = ["projective_edges"]
-
 _RIGHT, _LEFT, _ARC_RIGHT, _ARC_LEFT, _BETWEEN = 3, 4, 1, 2, 0  # in the order they are built
 
 

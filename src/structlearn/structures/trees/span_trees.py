@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Integers
 from ..hypergraph import Hyperedges
 from ..parts import Block
 from .spans import LabelledSpan, binary_tree, trees
-
-__all__ = ["SpanTrees"]
 
 
 class SpanTrees:
@@ -22,7 +21,7 @@ class SpanTrees:
         """Return the one block."""
         return {"span": Block((n_labels,))}
 
-    def row(self, spans: list[LabelledSpan]) -> npt.NDArray[np.int64]:
+    def row(self, spans: list[LabelledSpan]) -> Integers:
         """Return the core's row of integers: (label, split) of the binary tree's nodes."""
         n = max((end for _, end, _ in spans), default=0)
         nodes = binary_tree(spans, n)

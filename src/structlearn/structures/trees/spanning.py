@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from ..batches import holds_interpreter, takes_batches
 from ..native import NativeStructure
-from ..parts import Array, Block, Parts, part_of
+from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
 from .arborescence import Arborescence
@@ -22,8 +22,6 @@ from .tree_program import spanning_rows
 
 if TYPE_CHECKING:
     from ..programs.program import Program
-
-__all__ = ["SpanningTree"]
 
 
 class SpanningTree(NativeStructure):
@@ -80,7 +78,7 @@ class SpanningTree(NativeStructure):
     _topology_rank = 2
 
     def __init__(self, edges: Any = None) -> None:
-        self._ends: npt.NDArray[np.int64] | None = None
+        self._ends: Integers | None = None
         if edges is not None:
             self._ends = self._as_topology("edges", edges).copy()
             self._ends.setflags(write=False)
@@ -98,7 +96,7 @@ class SpanningTree(NativeStructure):
     def _label_rank(self) -> int:  # type: ignore[override]
         return 3 if self._ends is None else 2
 
-    def _as_topology(self, name: str, value: Any) -> npt.NDArray[np.int64]:
+    def _as_topology(self, name: str, value: Any) -> Integers:
         edges = super()._as_topology(name, value)
         if edges.shape[1] != 2 or not len(edges):
             raise ValueError(
@@ -130,8 +128,8 @@ class SpanningTree(NativeStructure):
         return (size, size)
 
     def _gold_rows(
-        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        self, outputs: Sequence[Any], labels: Integers, ptr: Integers
+    ) -> tuple[Integers, Integers]:
         rows = []
         for i, y in enumerate(outputs):
             try:
@@ -193,7 +191,7 @@ class SpanningTree(NativeStructure):
             return [[(value, y.reshape(-1, 2)) for value, y in one] for one in found]
         return [(value, y.reshape(-1, 2)) for value, y in found]
 
-    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[Any]:
+    def _read(self, flat: Integers, ptr: Integers) -> list[Any]:
         return [y.reshape(-1, 2) for y in super()._read(flat, ptr)]
 
     def sample(
@@ -214,13 +212,13 @@ class SpanningTree(NativeStructure):
             n, temperature=temperature, random_state=random_state, n_jobs=n_jobs, **scores
         )
 
-    def _read_samples(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _read_samples(self, rows: Integers) -> Integers:
         return rows.reshape(len(rows), -1, 2)
 
     def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
         return tuple(theta["edge"].shape)
 
-    def _edges(self, y: Any, n: int) -> npt.NDArray[np.int64]:
+    def _edges(self, y: Any, n: int) -> Integers:
         """Return the edges of an output, the smaller node first, checked."""
         try:
             edges = np.asarray(y).reshape(-1, 2)
@@ -239,7 +237,7 @@ class SpanningTree(NativeStructure):
             part = [new if k == old else k for k in part]
         return np.sort(whole, axis=1)
 
-    def _listed(self, theta: Mapping[str, Any]) -> npt.NDArray[np.int64] | None:
+    def _listed(self, theta: Mapping[str, Any]) -> Integers | None:
         """Return the edges that exist, the smaller node first; None where all do."""
         edges = theta.get("edges")
         if edges is None:
@@ -314,7 +312,7 @@ class SpanningTree(NativeStructure):
         theta = self._one(scores)
         return float(theta["edge"][self._places(y, theta)].sum())
 
-    def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:
+    def outputs(self, **scores: Any) -> Iterator[Integers]:
         """Iterate over all spanning trees."""
         n, listed = self._n_nodes(scores), self._listed(scores)
         exist = None if listed is None else set(map(tuple, listed.tolist()))
@@ -379,7 +377,7 @@ _NO_EDGES = np.empty((0, 2), np.int64)
 _BELOW_NODE_0 = Arborescence(single_root=False)
 
 
-def _heads(edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _heads(edges: Integers) -> Integers:
     """Return the head of each node but 0, where the edges are led away from node 0."""
     near: dict[int, list[int]] = {}
     for i, j in edges.tolist():

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BinaryNode", "LabelledSpan", "binary_tree", "read_spans", "trees"]
-
 #: Begin, end (exclusive) and label.
 LabelledSpan = tuple[int, int, Any]
 

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Integers
 from ..batches import holds_interpreter
 from ..entropies import centred, entropy_of_choices
 from ..native import NativeStructure
 from ..others import differing_labels
 from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
-
-__all__ = ["Tree"]
 
 
 class Tree(NativeStructure):
@@ -65,7 +63,7 @@ class Tree(NativeStructure):
     _label_rank = 2
 
     def __init__(self, parents: Any = None) -> None:
-        self.parents: npt.NDArray[np.int64] | None = None
+        self.parents: Integers | None = None
         if parents is not None:
             self.parents = self._as_topology("parents", parents).copy()
             self.parents.setflags(write=False)
@@ -93,7 +91,7 @@ class Tree(NativeStructure):
             return (n_nodes, n_labels)
         return (n_nodes - 1, n_labels, n_labels)
 
-    def _pairs(self, theta: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], ...]:
+    def _pairs(self, theta: Mapping[str, Any]) -> tuple[Integers, ...]:
         """Return (parent, child) of each edge."""
         parents = theta.get("parents", self.parents)
         assert parents is not None
@@ -109,7 +107,7 @@ class Tree(NativeStructure):
                 return "edge", int(np.searchsorted(children, b)), turned
         return None
 
-    def _check_output(self, y: Any, theta: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    def _check_output(self, y: Any, theta: Mapping[str, Any]) -> Integers:
         n_nodes, n_labels = theta["label"].shape
         labels = np.asarray(y)
         if labels.shape != (n_nodes,):
@@ -147,7 +145,7 @@ class Tree(NativeStructure):
             raise ValueError(
                 "these parts are not an output: each node must have exactly one label of count 1"
             )
-        labels: npt.NDArray[np.int64] = label.argmax(axis=1)
+        labels: Integers = label.argmax(axis=1)
         return labels
 
     def score(self, y: Any, **scores: Any) -> Any:
@@ -156,7 +154,7 @@ class Tree(NativeStructure):
         places = self._places(y, theta, by_position=False)
         return float(sum(theta[name][where].sum() for name, where in places.items()))
 
-    def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:
+    def outputs(self, **scores: Any) -> Iterator[Integers]:
         """Iterate over all K^N labellings."""
         n_nodes, n_labels = np.shape(scores["label"])
         for y in itertools.product(range(n_labels), repeat=n_nodes):
@@ -222,9 +220,7 @@ class Tree(NativeStructure):
         return ways[_root(child, n_nodes)].sum()
 
 
-def _leaves_first(
-    parent: npt.NDArray[np.int64], child: npt.NDArray[np.int64], n_nodes: int
-) -> list[int]:
+def _leaves_first(parent: Integers, child: Integers, n_nodes: int) -> list[int]:
     """Return the edges so that those below a node come before the one above it."""
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for e, v in enumerate(parent.tolist()):
@@ -236,5 +232,5 @@ def _leaves_first(
     return order[::-1]
 
 
-def _root(child: npt.NDArray[np.int64], n_nodes: int) -> int:
+def _root(child: Integers, n_nodes: int) -> int:
     return int(np.setdiff1d(np.arange(n_nodes), child)[0])

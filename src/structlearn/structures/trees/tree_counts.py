@@ -9,10 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-
-__all__ = ["count_arborescences", "count_projective"]
-
-Integers = npt.NDArray[np.int64]
+from ...array_types import Integers
 
 
 def count_arborescences(ways: Integers, *, single_root: bool, threads: int = 1) -> int:

@@ -9,8 +9,6 @@ import numpy as np
 
 from ..programs.rows import RowBuilder
 
-__all__ = ["arborescence_rows", "spanning_rows"]
-
 
 def arborescence_rows(shapes: Mapping[str, tuple[int, ...]], *, single_root: bool) -> RowBuilder:
     """Return the rows of the arborescences with these blocks.

@@ -10,8 +10,6 @@ from ...models.decisions import compared
 from .model import ConstituencyModel, spans_of
 from .naming import SpanNames
 
-__all__ = ["comparison"]
-
 _PLACES = ("first under", "in the middle under", "last under")
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Vector
 from ...estimators.outputs import whole_copies
 from ...fitting.example_weights import check_sample_weight, refuse_no_weight
 from ...fitting.jackknife import jackknifed
@@ -31,10 +32,6 @@ from .inventory import Examples, Inventory, Keys, TaggedTrees, TreeCounts
 from .model import ConstituencyModel
 from .pcfg import TreebankGrammar
 from .scores import score_trees
-
-__all__ = ["SplitTrees", "TreeFitting", "TreeProblem"]
-
-Vector = npt.NDArray[np.float64]
 
 #: Smaller expected counts are left out of steps, if no proven optimum is asked for: it saves time.
 _NEGLIGIBLE = 1e-4
@@ -142,7 +139,14 @@ class TreeFitting:
         """Return a tagger that has not learned yet."""
         parser = self.parser
         seed, threads = parser.random_state, parser.n_threads
-        return Tagger("pos", names=False, n_models=n_models, random_state=seed, n_jobs=threads)
+        return Tagger(
+            "pos",
+            "perceptron",
+            names=False,
+            n_models=n_models,
+            random_state=seed,
+            n_jobs=threads,
+        )
 
     def tagged(self) -> Parts:
         """Return the trees with the tags that are learned on: not from taggers that saw them."""

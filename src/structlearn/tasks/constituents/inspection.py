@@ -8,8 +8,6 @@ from typing import Any
 from ...models.ranking import heaviest
 from .model import ConstituencyModel
 
-__all__ = ["heaviest_below", "pairs", "tree_facts"]
-
 _PLACES = ("first", "in the middle", "last")
 
 

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array
 from ...text.trees import Tree
 from ..tagging.tagger import Tagger
 from .model import NAMELESS, ConstituencyModel, nameless_label
-
-__all__ = ["Examples", "Inventory", "Keys", "TaggedTrees", "TreeCounts"]
 
 #: Chains of labels seen fewer times are learned as one of their labels.
 _LEAST_LABEL = 2
@@ -39,7 +38,7 @@ class TaggedTrees(NamedTuple):
     trees: list[Tree]
     tags: list[list[str]]
     copies: list[int]
-    losses: npt.NDArray[np.float64] | None
+    losses: Array | None
 
 
 class TreeCounts:
@@ -67,7 +66,7 @@ class Examples(NamedTuple):
     """Trees as the core takes them, and the weights of their losses."""
 
     trees: list[Any]
-    losses: npt.NDArray[np.float64] | None
+    losses: Array | None
 
 
 class Keys:

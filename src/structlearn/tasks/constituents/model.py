@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ...text.bracket_treebank import Sentence
     from .pcfg import TreebankGrammar
 
-__all__ = ["NAMELESS", "ConstituencyModel", "nameless_label", "spans_of"]
-
 #: Words of a sentence, and bytes of a grammar's chart.
 _MOST_WORDS = 1000
 _MOST_BYTES = 2 << 30

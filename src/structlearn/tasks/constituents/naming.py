@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["SpanNames"]
-
 
 def _templates(text: str) -> list[str]:
     return text.split("|")

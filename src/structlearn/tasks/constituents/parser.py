@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ...drawing.report import Report
     from ...models.inputs import NativeInputs
 
-__all__ = ["ConstituencyParser"]
-
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
     'class="green">green</span>, those that only the predicted one has <span class="red">red'

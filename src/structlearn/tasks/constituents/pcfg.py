@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["TreebankGrammar"]
-
 
 class TreebankGrammar:
     """Symbols, rules and their log probabilities.

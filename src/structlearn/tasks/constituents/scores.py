@@ -12,8 +12,6 @@ from ...metrics.scores import Scores
 from ...text.trees import Tree
 from .model import ConstituencyModel
 
-__all__ = ["evaluate_trees", "score_trees"]
-
 #: The length up to which parsers are traditionally compared.
 _SHORT = 40
 

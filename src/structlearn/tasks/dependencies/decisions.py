@@ -10,8 +10,6 @@ from ...models.inputs import NativeInputs
 from .model import ParserModel
 from .naming import ArcNames, arc_names
 
-__all__ = ["comparison"]
-
 
 def comparison(model: ParserModel, inputs: NativeInputs) -> Callable[[int, Any], Any]:
     """Return what compares trees, arc by arc."""

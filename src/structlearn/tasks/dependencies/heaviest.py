@@ -16,8 +16,6 @@ from .model import ParserModel
 from .naming import RELATION, ArcNames, arc_names
 from .tags import column_tags, predicted_tags
 
-__all__ = ["ARCS", "heaviest_features"]
-
 #: What features of arcs without a relation are listed under.
 ARCS = "arc"
 #: Sentences that are looked at after training, features kept for each relation, named for each

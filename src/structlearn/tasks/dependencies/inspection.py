@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .model import ParserModel
 
-__all__ = ["parser_facts"]
-
 
 def parser_facts(model: ParserModel) -> list[tuple[str, str]]:
     """Return what a model scores, and how good its passes were."""

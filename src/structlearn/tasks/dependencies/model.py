@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .tags import Tags
 
-__all__ = ["ParserModel"]
-
 #: Tables of weights of the model,
 _TABLES = ("weights", "pruner")
 #: and its other arrays, with what their items are.

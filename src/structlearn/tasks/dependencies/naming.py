@@ -10,8 +10,6 @@ from typing import Any
 from ...text.corpus import Corpus
 from .tags import Tags, tag_names
 
-__all__ = ["RELATION", "ArcNames", "arc_names"]
-
 #: What the names of features of relations begin with.
 RELATION = "relation: "
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from ...models.inputs import NativeInputs
     from .scores import Comparison
 
-__all__ = ["DependencyParser"]
-
 _LEGEND = (
     'Arcs that the gold tree does not have are <span class="red">red</span>; those that are '
     'missing are dashed and <span class="green">green</span>, below the words.'

@@ -14,8 +14,6 @@ from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees
 from .tags import TAG_COLUMNS, Tags, tag_names
 
-__all__ = ["Comparison", "tag_accuracies", "tag_hits"]
-
 
 class Comparison:
     """The trees that a parser finds for a corpus, beside the corpus's own.

@@ -15,17 +15,6 @@ from ...text.corpus import Corpus
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
-__all__ = [
-    "TAG_COLUMNS",
-    "TaggedCorpus",
-    "Tags",
-    "column_tags",
-    "make_tagger",
-    "new_tagger",
-    "predicted_tags",
-    "tag_names",
-]
-
 #: The columns that are predicted, in the order in which the native parser takes them.
 TAG_COLUMNS = ("upos", "xpos", "feats")
 #: For each of these columns the number of each token's tag and their names; None: as in the corpus.
@@ -47,6 +36,7 @@ def new_tagger(column: str, n_jobs: int, random_state: int, n_models: int | None
     """Return a tagger of one column that has not learned yet."""
     return Tagger(
         "pos",
+        learner="perceptron",
         target=column,
         names=False,
         n_models=n_models,

@@ -30,8 +30,6 @@ from .model import ParserModel
 from .scores import tag_hits
 from .tags import TAG_COLUMNS, Tags, column_tags, make_tagger, predicted_tags
 
-__all__ = ["ParserFitting", "ParserProblem"]
-
 Vector = npt.NDArray[np.float64]
 
 #: How the pruner is learned: a softmax over the heads of each word, by AdaGrad without a

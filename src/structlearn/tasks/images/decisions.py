@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Integers
 from ...features.pixel_pairs import PAIR_NAMES
 from ...models.decisions import ranked
 from .model import SegmenterModel
 from .sites import Sites
-
-__all__ = ["explain"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 def explain(model: SegmenterModel, image: Any, labels: Any) -> list[dict[str, Any]]:

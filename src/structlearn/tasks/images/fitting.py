@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from ...array_types import Array, Integers
 from ...estimators.outputs import (
     class_weight_table,
     whole_copies,
@@ -35,11 +35,6 @@ from .gallery import Gallery
 from .model import SegmenterModel
 from .pixels import PixelProblem, Pixels
 from .problem import PAIR_SCALE, ImageProblem
-
-__all__ = ["ImageFitting", "fit_segmenter", "pixel_features"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 #: Pixels that the model of single ones learns from, and all pixels that pairs are learned from.
 _SAMPLE = 60_000

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Floats, Integers
 from ...features.pixel_pairs import Contrast, contrast_sums
 from ...features.pixels import Basis, PixelFeatures
 from .model import in_parallel, make_sites
 from .scenes import Scene
-
-__all__ = ["Gallery"]
-
-Array = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
-Integers = npt.NDArray[np.int64]
 
 #: Features that are kept rather than worked out again, over all images: half a gigabyte.
 _MOST_KEPT = 1 << 27

@@ -18,8 +18,6 @@ from ...models.ranking import heaviest
 from ...printing import escape
 from .model import SegmenterModel
 
-__all__ = ["class_weights", "drawn", "fill_report", "images_to_show", "pair_weights", "pixel_facts"]
-
 #: Pixels along a side of an image in a page.
 _SIDE = 480
 

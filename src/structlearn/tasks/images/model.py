@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Array, Floats, Integers
 from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
 from ...features.pixels import Basis, PixelFeatures
 from ...io.arrays import array_of, checked_array, tensor_of
@@ -19,11 +20,6 @@ from ...models.temperature import Tempered
 from ...threads import one_blas_thread
 from .sites import Sites
 
-__all__ = ["NO_SUMS", "ImageInputs", "SegmenterModel", "in_parallel"]
-
-Floats = npt.NDArray[np.float32]
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -8,14 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array, Integers
 from ...problem import Problem
 from ...problem.inexact import Inexact
 from ...scoring.cone import WeightCone
-
-__all__ = ["PixelProblem", "Pixels"]
-
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Pixels(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Array
 from ...exceptions import CapabilityError
 from ...features.pixel_pairs import N_PAIR
 from ...problem import Problem
@@ -21,9 +22,6 @@ from ...scoring.layout import WeightBlock, WeightLayout
 from .model import NO_SUMS
 from .scenes import Scene
 
-__all__ = ["PAIR_SCALE", "ImageProblem"]
-
-Array = npt.NDArray[np.float64]
 Parts = npt.NDArray[np.uint32]
 
 #: Weights of pairs are multiplied by this: there are few of them, and their steps should be longer.

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Floats, Integers
 from ...features.pixels import Basis, PixelFeatures
 from .sites import Sites
-
-__all__ = ["Scene"]
-
-Floats = npt.NDArray[np.float32]
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Scene:

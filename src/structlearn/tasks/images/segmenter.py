@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Array
 from ...drawing.overlay import overlay
 from ...drawing.report import Report, Weights
 from ...exceptions import CapabilityError
@@ -31,8 +32,6 @@ from ...printing import joined_lines
 from ...text.files import replaced
 from ..base import FileTask
 from .model import NO_SUMS, ImageInputs, SegmenterModel
-
-__all__ = ["ImageSegmenter"]
 
 #: Images that are labelled before they are written, times the threads.
 _CHUNK = 4
@@ -249,9 +248,9 @@ class ImageSegmenter(LearnerParameters, FileTask):
         mask: npt.NDArray[np.uint8] = self._fitted().coding.decode(inputs.spread(i, output))
         return mask
 
-    def _named_parts(self, inputs: Any, i: int, parts: Any) -> npt.NDArray[np.float64]:
+    def _named_parts(self, inputs: Any, i: int, parts: Any) -> Array:
         """Return the (H, W, K) probabilities of the classes of pixels."""
-        p: npt.NDArray[np.float64] = inputs.spread(i, parts["label"])
+        p: Array = inputs.spread(i, parts["label"])
         return p
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:

@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...array_types import Array, Floats, Integers
 from ...structures.graphs.graph import Graph
 from ...structures.graphs.grid import Grid
-
-__all__ = ["Sites"]
-
-Floats = npt.NDArray[np.float32]
-Array = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class Sites:

@@ -12,8 +12,6 @@ from ...models.decisions import compared
 from ...text.corpus import Corpus
 from .model import SegmentModel
 
-__all__ = ["comparison"]
-
 
 def comparison(model: SegmentModel, corpus: Corpus) -> Callable[[int, Any], Any]:
     """Return what compares segmentations of a corpus, segment by segment.

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Vector
 from ...exceptions import FileError
 from ...features.rows import FeatureRows
 from ...fitting.split_corpus import SplitCorpus
@@ -27,19 +28,19 @@ from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus
 from ...text.templates import FeatureTemplates
 from ..tagging.fitting import Fitting, sentence_weights
-from ..tagging.inventory import Inventory, count_features, name_features
+from ..tagging.inventory import FeatureCounts, Inventory, count_features, name_features
 from ..tagging.label_layout import label_layout, seen_labels
 from ..tagging.lawful import segmentation_under
 from ..tagging.problem import LabelProblem
+from ..tagging.weights import put_scores, put_weights
 from .model import SegmentModel
 
-__all__ = ["SegmentFitting", "SegmentInventory"]
-
-Vector = npt.NDArray[np.float64]
 Segments = list[list[tuple[int, int, int]]]
 
 #: Features of each label whose names a model has.
 _NAMED = 20
+#: Labels of tokens that nobody knows, as files have them.
+_UNKNOWN = ("_", "?")
 #: What an inventory works out from the rest.
 _MADE = ("layout", "structure")
 
@@ -146,6 +147,8 @@ class SegmentFitting(Fitting):
         Read only: its parameters.
     corpus : SplitCorpus
         Labelled sentences, with their weights.
+    start : SegmentModel, optional
+        The model to continue from.
     """
 
     #: The longest segment, where the training text has longer ones and nothing else is asked for.
@@ -153,27 +156,52 @@ class SegmentFitting(Fitting):
     of_segments = True
     other_learners: Mapping[str, Any] = {"n_models": 1}
 
-    def __init__(self, tagger: Any, corpus: Corpus | SplitCorpus) -> None:
+    def __init__(
+        self, tagger: Any, corpus: Corpus | SplitCorpus, start: SegmentModel | None = None
+    ) -> None:
         self.corpus = corpus = SplitCorpus.of(corpus)
-        self.target = corpus.find_column("-1" if tagger.target is None else tagger.target)
+        self.start = start
+        usual = "-1" if start is None else start.target + 1
+        self.target = corpus.find_column(usual if tagger.target is None else tagger.target)
         self.tagger = self.settle(tagger, tagger.features)
-        self.templates = self.check_templates(self.read_templates(tagger.features))
+        self.templates = self.check_templates(self._choose_templates(tagger.features))
         check_chunk_labels(corpus, self.target)
-        self.templates.learn_lexica(corpus, self.target, "")
+        if start is None:
+            self.templates.learn_lexica(corpus, self.target, "")
         self.chunks: _Chunks = corpus.parts.sum(_Chunks, self.target)
         longest = max(length for _, length in self.chunks.times)
         self.max_length = tagger.max_length or min(longest, self.usual_length)
+        earlier = () if start is None else start.constraints
+        if start is not None:
+            self.max_length = max(self.max_length, start.max_length)
         times = self.chunks.times.items()
         self.n_cut = sum(n for (_, length), n in times if length > self.max_length)
-        labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]
+        labels = self._all_labels()
         reads = partial(_segment_numbers, self.target, self.max_length, labels)
-        self.corpus = corpus = self.lawful(corpus, segment_sequences, labels, reads)
+        self.corpus = corpus = self.lawful(corpus, segment_sequences, labels, reads, earlier)
         if self.n_illegal:
             self.chunks = corpus.parts.sum(_Chunks, self.target)
-        self.labels = [OUTSIDE, *sorted(set(self.chunks.weights) - {OUTSIDE})]
+        self.labels = self._all_labels()
         self.inventory = SegmentInventory(
             self.labels, self.max_length, self.templates, corpus, self.target, self.constraints
         )
+        self.inventory.trains = start is None  # an earlier model's lexica have other sentences
+
+    def _all_labels(self) -> list[str]:
+        """Return the labels of the corpus and of the earlier model."""
+        known = set(self.chunks.weights).union(() if self.start is None else self.start.labels)
+        return [OUTSIDE, *sorted(known - {OUTSIDE})]
+
+    def _choose_templates(self, features: Any) -> FeatureTemplates:
+        """Return the templates of the earlier model, or those that the parameters name."""
+        if self.start is None:
+            return self.read_templates(features)
+        templates: FeatureTemplates = self.start.templates
+        if features != "segments" and self.read_templates(features).to_json() != (
+            templates.to_json()
+        ):
+            raise ValueError("start: the features are those of the earlier model, not others")
+        return templates
 
     def shown(self) -> list[str]:
         """Return the labels of the file."""
@@ -181,7 +209,7 @@ class SegmentFitting(Fitting):
 
     def label_totals(self) -> Mapping[str, float]:
         """Return how much the tokens of each kind of segments weigh."""
-        return {label: self.chunks.weights[label] for label in self.labels}
+        return {label: self.chunks.weights.get(label, 0.0) for label in self.labels}
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -189,13 +217,46 @@ class SegmentFitting(Fitting):
         """Return the problem to be solved."""
         parts, inventory, tagger = self.corpus.parts, self.inventory, self.tagger
         self.describe_data()
+        if self.start is not None:
+            self.say_new_labels(self.start.labels)
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         counts = parts.sum(count_features, inventory, parts.whole)
+        if self.start is not None:  # what the earlier model had comes first
+            keys, row_ptr, column, _ = self.start.core.unpack()
+            before = FeatureCounts(inventory.new_vocabulary(), inventory.width)
+            numbers = self._own_numbers()[np.frombuffer(column, np.uint32)].astype(np.uint32)
+            before.vocabulary.add_features(keys, row_ptr, numbers)
+            counts = before + counts
         inventory.freeze(counts, tagger.min_count, int(tagger.all_possible_states))
         self.n_features = inventory.vocabulary.size
         given = inventory, self.class_weight()
         return parts.problem(_problem, *given, n_tokens=self.corpus.n_tokens)
+
+    def _own_numbers(self) -> npt.NDArray[np.int64]:
+        """Return the number here of each label of the earlier model."""
+        assert self.start is not None
+        number = {label: k for k, label in enumerate(self.labels)}
+        return np.array([number[label] for label in self.start.labels], dtype=np.int64)
+
+    def starting_weights(self, problem: Any) -> Vector | None:
+        """Return the weights of the earlier model, 0 for what is new; None without one."""
+        if self.start is None:
+            return None
+        layout, ours = self.inventory.layout, self._own_numbers()
+        w = np.zeros(layout.n_weights)
+        _, row_ptr, column, values = (
+            np.frombuffer(x, kind)
+            for x, kind in zip(
+                self.start.core.unpack(), (np.uint64, np.uint32, np.uint32, float), strict=True
+            )
+        )
+        rows = np.repeat(np.arange(len(row_ptr) - 1, dtype=np.int64), np.diff(row_ptr))
+        put_weights(layout.blocks["segment"], w, rows, ours[column], values)
+        for name, block in layout.present().items():
+            if name != "segment":
+                put_scores(block, w, self.start.arrays[name], ours, len(self.labels))
+        return w
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
         """Learn; return the model and the record of the training."""
@@ -226,9 +287,11 @@ class SegmentFitting(Fitting):
         numbers = np.array(sorted({f for row in ranked for f, _ in row}), np.uint32)
         found = parts.sum(name_features, self.inventory, {"segment": numbers})["segment"].by_key()
         keys = np.frombuffer(self.inventory.keys, np.uint64)[numbers].tolist()
-        names = {f: found[key] for f, key in zip(numbers.tolist(), keys, strict=True)}
+        # Those that only an earlier model has seen have no names here.
+        pairs = zip(numbers.tolist(), keys, strict=True)
+        names = {f: found[key] for f, key in pairs if key in found}
         return {
-            label: [[names[f].decode(), round(w, 6)] for f, w in row]
+            label: [[names[f].decode(), round(w, 6)] for f, w in row if f in names]
             for label, row in zip(self.labels, ranked, strict=True)
         }
 
@@ -242,6 +305,13 @@ def check_chunk_labels(corpus: Corpus | SplitCorpus, target: int, some: bool = T
     strings = list(corpus.counts(target))
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
     wrong = next((k for k in strings if k != OUTSIDE and not are_chunk_labels([k])), None)
+    if wrong in _UNKNOWN and are_chunk_labels([k for k in strings if k not in _UNKNOWN]):
+        raise FileError(
+            corpus.path or "the corpus",
+            f"column {target + 1} has {wrong!r}, which stands for a label that nobody knows: "
+            "segments are learned from whole labellings; a tagger of tokens (Tagger, train ner) "
+            "leaves such tokens open",
+        )
     if not chunked:
         found = "all of them are 'O'" if wrong is None else f"{wrong!r} is not one"
         raise FileError(

@@ -15,8 +15,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["SegmentModel"]
-
 #: Array of the model -> what its items are.
 _DTYPES = {
     "segment.slots": "U64",

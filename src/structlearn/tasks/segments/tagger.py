@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
 
-__all__ = ["SegmentTagger"]
-
 _MOST_LENGTH = 1000
 
 
@@ -47,18 +45,6 @@ class SegmentTagger(LabelTagger):
         Leave out features that fewer segments of the training text have.
     prune : float, default=0.0
         Leave weights of at most this absolute value out of the model.
-    tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
-        How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
-        prediction: those with spans, and sentences that are strings. By default texts with spans
-        into "words", strings at blanks.
-    functions : dict of str to callable, optional
-        Functions of a string that templates call by name; they are not stored with the model.
-    constraints : list of Constraint, or str, optional
-        Hard constraints on the labels as they are written (:mod:`structlearn.constraints`), in
-        training and in prediction: ``"contiguous()"``. They are stored with the model.
-    illegal : {"error", "drop"}, default="error"
-        What to do with training sentences whose labels break a constraint: refuse them by file and
-        line, or leave them out.
     {learning}
 
     Attributes
@@ -110,12 +96,10 @@ class SegmentTagger(LabelTagger):
     _keeps_known = False
     _least_shown = 0.001
 
-    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any, dev: bool = False) -> Any:
         from .fitting import SegmentFitting
 
-        if start is not None:
-            raise ValueError("start is for a Tagger: a SegmentTagger cannot continue from a model")
-        return SegmentFitting(self, corpus)
+        return SegmentFitting(self, corpus, None if start is None else start._fitted())
 
     # -- the model ------------------------------------------------------------------------------
 

@@ -1,26 +1,20 @@
-"""What taggers of tokens and of segments share: parameters, learning, files, judging."""
+"""What taggers of tokens and of segments share: parameters, learning, queries, judging."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 
-from ... import _core
 from ...exceptions import FileError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...models.ranking import label_pairs
-from ...models.temperature import temperature_of
 from ...models.token_labels import OneCall
-from ...text.answers import check_labels
-from ...text.corpus import Corpus, column_names, corpus_of
-from ...text.files import pieces, read_bytes, written_text
-from ...text.formats import is_spans
-from ...text.labelling import has_labels, label_converted, label_pieces, piece_size
-from ...text.layouts import Layout, as_trained, format_advice, has_place, input_format
+from ...text.corpus import Corpus, corpus_of
+from ...text.files import read_bytes
+from ...text.layouts import Layout, as_trained, format_advice, input_format
 from ...text.sources import (
     as_documents,
     check_source,
@@ -32,29 +26,44 @@ from ...text.sources import (
 )
 from ...text.tables import Naming
 from ...text.tokenisers import TokeniserName, words_of
-from ..base import FileTask
+from .files import LabelledFiles
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import IO, Any, TypeVar
+    from typing import Any, TypeVar
 
     from ...drawing.report import Report, Weights
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
-    from ...text.formats import Format
     from ...text.spans import Span
     from .doubts import Looked
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
-__all__ = ["LabelTagger"]
 
-
-class LabelTagger(OneCall, LearnerParameters, FileTask):
+class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
     """Learns labels from a column file or a CoNLL-U file, and writes them.
 
     A subclass says how it learns (``_fitting``).
     """
+
+    _text = (
+        """\
+    tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
+        How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
+        prediction: those with spans, and sentences that are strings. By default texts with spans
+        into "words", strings at blanks.
+    functions : dict of str to callable, optional
+        Functions of a string that templates call by name; they are not stored with the model.
+    constraints : list of Constraint, or str, optional
+        Hard constraints on the labels as they are written (:mod:`structlearn.constraints`), in
+        training and in prediction: ``"contiguous()"``. They are stored with the model.
+    illegal : {"error", "drop"}, default="error"
+        What to do with training sentences whose labels break a constraint: refuse them by file and
+        line, or leave them out.
+"""
+        + LearnerParameters._text
+    )
 
     features: Any = parameter(default="auto", kw_only=False)
     learner: str = parameter(
@@ -96,8 +105,6 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     #: What decisions are about.
     _parts = "labels"
-    #: Labels that a file has can be kept.
-    _keeps_known = True
 
     def _check(self) -> None:
         check_learner(self)
@@ -108,8 +115,11 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
-        """Return the training run; its ``run`` gives the model and what was learned."""
+    def _fitting(self, corpus: SplitCorpus, start: Any, dev: bool = False) -> Any:
+        """Return the training run; its ``run`` gives the model and what was learned.
+
+        ``dev``: whether it will be judged by a dev set.
+        """
         raise AssertionError
 
     def fit(
@@ -139,9 +149,9 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             sentences (rounded, at least 1) in ``min_count`` and for ``seen(…)``. The convex
             learners ("crf", "svm") and "hmm" learn what they would from the copies; the others make
             one step for k times the loss, and so does the first pass that chooses ``candidates``.
-        start : Tagger, optional
+        start : Tagger or SegmentTagger, optional
             Go on from its weights; its features and labels stay, and its constraints unless others
-            are given (taggers of tokens).
+            are given. New labels begin at zero.
         format : {"columns", "conllu"}, optional
             Of the files; by default it is guessed from their names, else from their content.
         """
@@ -151,7 +161,8 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         given = X if y is None else with_labels(X, y)
         corpus = SplitCorpus(in_parts(given, _read_part, format, self.tokens))
         held_out = self._read_dev(dev, corpus, format)
-        run = self._plain()._fitting(corpus.weighted(sample_weight), start)
+        weighted = corpus.weighted(sample_weight)
+        run = self._plain()._fitting(weighted, start, held_out is not None)
         model, learned = run.run(None if held_out is None else run.held_out(held_out))
         return self._keep(model, learned, held_out)
 
@@ -274,9 +285,9 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
         X : path, list of str, or list of dict
             Texts, or documents such as ``{"text": "..."}``; a file of any format with spans.
         confidence : bool, optional
-            With the least probability of its tokens (of the segment, where segments were learned).
-            By default where the model's probabilities mean something: with a log loss, or
-            calibrated.
+            With the probability that the span is right, with its label and both of its ends: the
+            share of all labellings of the sentence that have it. By default where the model's
+            probabilities mean something: with a log loss, or calibrated.
         constraints : list of Constraint, or str, optional
             Hard constraints on the labels, beside those of the model.
 
@@ -315,207 +326,6 @@ class LabelTagger(OneCall, LearnerParameters, FileTask):
             return None
         labels: list[str] | None = None if model.constraints else model.calls.predict(x)
         return labels
-
-    def _labeller(
-        self,
-        lone: str,
-        nbest: int,
-        constraints: Any = None,
-        *,
-        confidence: bool = False,
-        marginals: bool = False,
-        known: bool = False,
-        append: bool = False,
-        scores: bool = False,
-    ) -> Any:
-        """Return what labels files of the model's format natively.
-
-        ``lone``: what separates labels from words that stand alone on their lines.
-        """
-        model = self._fitted()
-        return _core.Labeller(
-            model.core,
-            model.format,
-            model.targets,
-            model.n_columns,
-            nbest,
-            confidence,
-            marginals,
-            known,
-            temperature_of(model.temperature),
-            model.certainty_curve,
-            model.unknown,
-            lone,
-            model.under(constraints),
-            append,
-            scores,
-        )
-
-    def _labels_in_files(self) -> list[str]:
-        """Return all labels that may be written."""
-        raise AssertionError
-
-    def label_file(
-        self,
-        source: str | os.PathLike[str],
-        output: str | os.PathLike[str] | IO[bytes],
-        *,
-        format: str | None = None,
-        nbest: int = 1,
-        scores: bool = False,
-        confidence: bool = False,
-        marginals: bool = False,
-        known: bool = False,
-        append: bool = False,
-        header: bool = False,
-        to: str | None = None,
-        sentence: str | None = None,
-        word: str | None = None,
-        text: str | None = None,
-        constraints: Any = None,
-        progress: Callable[[int], None] | None = None,
-        notice: Callable[[str], None] | None = None,
-    ) -> int:
-        """Label a file piece by piece, whatever its size; return the number of tokens.
-
-        Parameters
-        ----------
-        source : path
-            Any file that has the columns which the model reads: CoNLL-U, columns, one word on each
-            line, CSV, JSON lines, or text with one sentence on each line. A format that cannot
-            hold every label of the model is refused; JSON lines hold any.
-        output : path or binary file
-            The input, in its own format, with the column of labels filled, or appended where it is
-            missing; in text a label follows its word, ``word|label``. A path is replaced only when
-            the new file is complete.
-        format : {"columns", "conllu", "csv", "jsonl", "text"}, optional
-            Of the file; by default it is guessed from its name, else from its content.
-        nbest : int
-            Above 1: this many columns of labels, the best sentence's, the second best's, ...
-        scores : bool
-            As many columns with the probabilities of these labels of the whole sentence.
-        confidence : bool
-            A column with the probability of the label, or of the segment that the token is in, with
-            four digits after the point; in JSON a number.
-        marginals : bool
-            A column with the probabilities of all labels, at least 0.0005, the largest first:
-            ``N:0.7500,V:0.2500``; in JSON an object, ``{"N": 0.75, "V": 0.25}`` (taggers of
-            tokens).
-        known : bool
-            Keep the labels that stand in the target column already, other than the unknown one
-            (taggers of tokens).
-        append : bool
-            Write the labels behind all columns, so that those which the file has stay beside them.
-        header : bool
-            The first line of a column file names its columns.
-        to : {"prodigy", "doccano", "labelstudio", "brat", "docbin"}, optional
-            Write the spans that were found in this format, instead of the one of the file, which
-            holds texts with spans, or text, of which each line is a document.
-        sentence, word, text : str, optional
-            The columns of a table that tell sentences apart, and have words or whole texts; by
-            default those of training, else the usual ones.
-        constraints : list of Constraint, or str, optional
-            Hard constraints on the labels, beside those of the model.
-        progress : callable, optional
-            Called with the number of tokens labelled so far.
-        notice : callable, optional
-            Called with a sentence where labels that the file has are replaced.
-        """
-        model, threads = self._fitted(), self.n_threads
-        if confidence or marginals or scores:
-            self._at(None)  # warns if they cannot be trusted
-        read = pieces(source, piece_size(source, threads))
-        first = next(read, (b"", 0))
-        naming = Naming(sentence, word, text, trained=model.table_names)
-        chosen = input_format(model, source, first[0], format, naming)
-        if is_spans(to or chosen):
-            if nbest > 1 or marginals or scores or append:
-                raise ValueError(
-                    "texts with spans hold the best labels alone, with their confidence: not "
-                    "nbest, scores, marginals, or labels beside others"
-                )
-            confidence = confidence or self.temperature_ is not None
-        options = {"confidence": confidence, "marginals": marginals, "known": known}
-        options |= {"append": append, "scores": scores}
-        added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
-        if append:
-            added[0] = "predicted"
-        added += ["score", *(f"score{n}" for n in range(2, nbest + 1))] if scores else []
-        added += [name for name in ("confidence", "marginals") if options[name]]
-        if append and chosen == "conllu":
-            raise ValueError(
-                "a file in CoNLL-U has ten columns and no room behind them: append is for other "
-                "formats"
-            )
-        written = self._written_format(chosen, first[0], source, added, header, to, naming, append)
-        lone = self._separator(written, first[0])
-        labeller = self._labeller(lone, nbest, constraints, **options)
-        whole = itertools.chain([first], read)
-
-        def tell() -> None:
-            if notice is not None and not known and not append:
-                keep = " (--known keeps them)" if self._keeps_known else ""
-                notice(f"{os.fspath(source)} has labels already: they are replaced{keep}")
-
-        if has_labels(model, chosen, first[0], header):
-            tell()
-        if chosen == model.format and to is None:
-            heading = self._heading(added) if header else None
-            with written_text(output) as file:
-                return label_pieces(
-                    model, labeller, source, file, chosen, threads, progress, whole,
-                    header=heading, separator=lone,
-                )  # fmt: skip
-        with written_text(output, folder=getattr(written, "folder", False)) as file:
-            return label_converted(
-                model, labeller, written, source, file, added, known, threads, progress, whole,
-                tell, append, notice,
-            )  # fmt: skip
-
-    def _separator(self, written: Format, first: bytes) -> str:
-        """Return what separates labels from words that stand alone on their lines.
-
-        It is what separated columns in training.
-        """
-        trained = self._fitted().training.get("separator")
-        alone = written.named_as == "columns" and b"\t" not in first.split(b"\n")[0]
-        if alone and trained in (" ", "\t"):
-            return str(trained)
-        return getattr(written, "added", "") or " "
-
-    def _written_format(
-        self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
-        header: bool, to: str | None, naming: Naming, append: bool,
-    ) -> Format:  # fmt: skip
-        """Return what writes a file of a format; refuse one that cannot hold the labels."""
-        from ...text.formats import FORMATS, rewriting
-
-        model, labels = self._fitted(), self._labels_in_files()
-        written, beside = FORMATS[chosen](header), False
-        if to is not None:
-            written = rewriting(None if chosen == "text" else written, to, source)
-        written.tokens = model.tokens
-        written.naming = naming
-        written.whole_numbers = bool(model.table_names.get("numbers"))
-        if model.table_names and not append:
-            written.label_name = "|".join(model.table_names["targets"])
-        if chosen == "conllu":
-            natively = model.format == chosen
-            beside = len(added) > 1 and model.target == 9 if natively else not has_place(model)
-        written.prepare(first, labels, beside)
-        if chosen == model.format:  # the parts of a label are in columns of their own
-            parts = (part for label in labels for part in label.split("|", len(model.further)))
-            labels = list(dict.fromkeys([*labels, *parts]))
-        check_labels(source, written.called, labels, lambda label: written.fault(label, added))
-        return written
-
-    def _heading(self, added: list[str]) -> list[str]:
-        """Return the names of the columns that are added to a file: a label may have several."""
-        model = self._fitted()
-        if not model.further:
-            return added
-        names = column_names(model.format, model.n_columns)
-        return [*(names[c] for c in sorted(model.targets)), *added[1:]]
 
     # -- what is worth a look -------------------------------------------------------------------
 

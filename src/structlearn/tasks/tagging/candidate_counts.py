@@ -6,8 +6,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["MANY_LABELS", "n_candidates"]
-
 #: With more labels than this features have no weights for all of them, and tokens have candidates
 #: in chains of order 2 and above.
 MANY_LABELS = 64

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...array_types import Integers, Vector
 from ...fitting.parts import Parts
 from ...io.weight_tables import packed_table
 from ...problem.problem import Problem
@@ -30,10 +31,6 @@ from .first_pass import FirstPass
 from .inventory import Inventory
 from .lawful import chain_under
 from .token_problem import TokenProblem
-
-__all__ = ["CandidateProblem", "CandidateWeights", "Chosen"]
-
-Vector = npt.NDArray[np.float64]
 
 
 class CandidateWeights:
@@ -205,7 +202,7 @@ class CandidateProblem(Problem):
 class _Codes:
     """Different numbers, ascending; those of parts are joined."""
 
-    def __init__(self, values: npt.NDArray[np.int64]) -> None:
+    def __init__(self, values: Integers) -> None:
         self.values = values
 
     def __add__(self, other: _Codes) -> _Codes:
@@ -229,10 +226,10 @@ def _codes_of(chosen: Chosen, order: int, n_labels: int, pairs: bool) -> tuple[_
 def _windows(
     gold: npt.NDArray[np.int32],
     candidates: npt.NDArray[np.uint16],
-    sentence: npt.NDArray[np.int64],
+    sentence: Integers,
     order: int,
     n_labels: int,
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return the label windows of one order that have weights.
 
     Each is the number that its labels make in base K, the oldest label first.
@@ -250,13 +247,13 @@ def _windows(
     return np.unique(code)
 
 
-def _later(sentence: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+def _later(sentence: Integers, n: int) -> Integers:
     """Return the tokens that have n others before them in their sentence."""
     position = np.arange(sentence[-1]) - np.repeat(sentence[:-1], np.diff(sentence))
     return np.flatnonzero(position >= n)
 
 
-def _rows(codes: npt.NDArray[np.int64], n_columns: int) -> tuple[Any, Any, Any]:
+def _rows(codes: Integers, n_columns: int) -> tuple[Any, Any, Any]:
     """Return ascending codes, row · n_columns + column, as rows: numbers, pointers, columns."""
     row, first = np.unique(codes // n_columns, return_index=True)
     row_ptr = np.append(first, len(codes)).astype(np.uint32)

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ...text.corpus import Corpus
 
-__all__ = ["as_chain", "attributes_of"]
-
 
 def as_chain(model: Any) -> StringChain:
     """Return the model of a tagger as a chain whose tokens are :func:`attributes_of` sentences."""

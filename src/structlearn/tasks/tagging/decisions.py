@@ -10,8 +10,6 @@ from typing import Any
 from ...models.decisions import compared, window_score
 from ...text.corpus import find_column
 
-__all__ = ["comparison"]
-
 
 def comparison(model: Any, corpus: Any) -> Callable[[int, Any], Any]:
     """Return what compares labellings of a corpus, token by token.

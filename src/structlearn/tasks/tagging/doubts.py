@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from ...models.temperature import temperature_of
 
-__all__ = ["ORDERS", "Looked", "least_sure", "mistakes"]
-
 #: What sentences are ordered by -> what it is.
 ORDERS = {
     "entropy": "the entropy of the sentence's labels, in nats: long sentences first",

@@ -21,8 +21,6 @@ from ...scoring.layout import SeenOutcomes
 from .token_problem import TokenProblem
 from .weights import TokenWeights
 
-__all__ = ["FirstPass", "forbidden_bits"]
-
 #: Passes of the perceptron.
 _PASSES = 2
 #: How many of the best labels of their tokens features seen with several labels have weights for.

@@ -21,14 +21,10 @@ from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from ...array_types import Array
     from ...problem import Problem
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["Fitting", "sentence_weights"]
+    Vector = Array
 
 AnyCorpus = TypeVar("AnyCorpus", Corpus, SplitCorpus)
 
@@ -214,6 +210,14 @@ class Fitting:
         """Write a line of progress."""
         if self.tagger.verbose:
             say(line)
+
+    def say_new_labels(self, earlier: Sequence[str]) -> None:
+        """Say which labels the model that training starts from does not have."""
+        new = [k for k in self.labels if k not in set(earlier)]
+        if new:
+            begin = "begins" if len(new) == 1 else "begin"
+            told = f"new label{'s' if len(new) > 1 else ''} {', '.join(new)}"
+            self.say(f"{told}, which {begin} at zero")
 
     def describe_data(self) -> None:
         """Say what the data are, once the labels are known."""

@@ -20,8 +20,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["is_crfpp_model", "is_wapiti_model", "read_crfpp", "read_wapiti"]
-
 
 def read_wapiti(path: str | os.PathLike[str], *, columns: int | None = None) -> Tagger:
     """Return the model in a file of Wapiti's as a fitted :class:`~structlearn.tasks.Tagger`.

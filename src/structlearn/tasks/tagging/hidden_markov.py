@@ -21,8 +21,6 @@ from .fitting import sentence_weights
 from .model import TaggerModel
 from .token_fitting import TokenFitting
 
-__all__ = ["CountedFitting"]
-
 
 class CountedFitting(TokenFitting):
     """Counts labelled sentences.
@@ -34,6 +32,11 @@ class CountedFitting(TokenFitting):
     def __init__(self, tagger: Any, corpus: Corpus | SplitCorpus) -> None:
         unused = "features", "hash_bits", "prune", "min_count", "all_possible_states", "candidates"
         refuse_unused(tagger, *unused)
+        if tagger.sets:
+            raise ValueError(
+                "sets: a hidden Markov model counts single labels; use another learner, such as "
+                "crf, or leave the sets open (unknown)"
+            )
         super().__init__(tagger, corpus)
 
     def run(self, dev: Corpus | None) -> tuple[TaggerModel, Learned]:

@@ -10,9 +10,6 @@ from ...drawing.report import Weights
 from ...estimators.stored.word_emissions import stored_words
 from ...models.ranking import heaviest, heaviest_by_label
 
-__all__ = ["heaviest_features", "label_facts", "transition_table"]
-
-
 #: With more labels than this, their transitions are shown only of labels that are named.
 _MOST_IN_TABLE = 64
 

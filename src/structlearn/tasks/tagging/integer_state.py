@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ...problem.online_state import OnlineState
 
-__all__ = ["IntegerState", "fits_integers"]
-
 #: Weights are far smaller in a training of any length.
 _MOST = 2.0**30
 

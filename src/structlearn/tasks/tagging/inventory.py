@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ...text.corpus import Corpus
     from ...text.templates import FeatureTemplates
 
-__all__ = ["FeatureCounts", "Inventory", "Names", "count_features", "name_features"]
-
 
 class FeatureCounts:
     """How often features are there in a part of a corpus, and with which labels.

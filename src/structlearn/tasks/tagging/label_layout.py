@@ -12,8 +12,6 @@ from ...estimators.forbidding import put_masks
 from ...scoring.layout import SeenOutcomes, WeightBlock, WeightLayout
 from ...structures.base import Structure
 
-__all__ = ["label_layout", "seen_labels"]
-
 
 def label_layout(
     structure: Structure,

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ...array_types import Array, Integers
 from ...constraints.automata import NamedAutomaton, automata_of
 from ...constraints.automaton import Automaton
 from ...constraints.events import Sequences
@@ -21,8 +21,6 @@ from ...structures.chains.chain import Chain
 from ...structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus
-
-__all__ = ["chain_under", "lawful", "segmentation_under"]
 
 #: Sentences that a message names one by one.
 _NAMED = 5
@@ -139,7 +137,7 @@ def _broken(corpus: Corpus, reads: Reads, named: list[NamedAutomaton]) -> dict[i
 
 def _padded(
     rows: list[Sequence[int]],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Return rows of numbers as one table, and their lengths."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     table = np.zeros((len(rows), max(lengths.tolist(), default=0)), dtype=np.int64)
@@ -148,9 +146,7 @@ def _padded(
     return table, lengths
 
 
-def _rejected_at(
-    automaton: Any, table: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _rejected_at(automaton: Any, table: Integers, lengths: Integers) -> Integers:
     """Return where an automaton rejects each row, at the latest at its last label; −1: nowhere."""
     after = np.asarray(automaton.next)
     state = np.full(len(table), automaton.start, dtype=np.int64)
@@ -166,7 +162,7 @@ def _rejected_at(
 
 
 @lru_cache(maxsize=1)
-def _row_masks(n_labels: int) -> npt.NDArray[np.float64]:
+def _row_masks(n_labels: int) -> Array:
     """Return the scores of a label that is known, by its number, and last those of an unknown."""
     masks = np.full((n_labels + 1, n_labels), -np.inf)
     np.fill_diagonal(masks, 0.0)

@@ -23,13 +23,6 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "LabelModel",
-    "TaggerModel",
-    "joined_names",
-    "split_names",
-]
-
 _MOST_ORDER = 4
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 #: Columns of a token in one call; with more it goes the general way.
@@ -163,6 +156,8 @@ class LabelModel(Tempered, StoredModel):
         """
         if self.further:
             corpus = corpus.joined(self.targets, self.unknown)
+        if mark := self.training.get("sets"):
+            corpus = corpus.with_sets(self.target, mark, self.unknown)
         read = corpus.known_labels if some else corpus.labels
         return read(self.target, self.unknown)
 

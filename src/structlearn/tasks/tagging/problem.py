@@ -17,8 +17,6 @@ from ...scoring.layout import SeenOutcomes, WeightLayout, observed_outcomes
 from ...structures.base import Structure
 from .weights import TokenWeights
 
-__all__ = ["LabelProblem", "TokenArrays", "pair_rows", "seen_pairs"]
-
 Vector = npt.NDArray[np.float64]
 
 
@@ -67,8 +65,14 @@ class LabelProblem(ArrayProblem):
 class _Labellings(Sequence[Any]):
     """The labels of each sentence, made when they are asked for; None: unknown."""
 
-    def __init__(self, labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        labels: npt.NDArray[np.int64],
+        ptr: npt.NDArray[np.int64],
+        sets: Sequence[frozenset[int]],
+    ) -> None:
         self._labels, self._ptr = labels, ptr
+        self._open = [None, *sets]
 
     def __len__(self) -> int:
         return len(self._ptr) - 1
@@ -78,7 +82,9 @@ class _Labellings(Sequence[Any]):
             return [self[k] for k in range(*i.indices(len(self)))]
         i = range(len(self))[i]
         labels = self._labels[self._ptr[i] : self._ptr[i + 1]]
-        return [None if k < 0 else k for k in labels.tolist()] if (labels < 0).any() else labels
+        if not (labels < 0).any():
+            return labels
+        return [self._open[-1 - k] if k < 0 else k for k in labels.tolist()]
 
 
 class TokenArrays(LabelProblem):
@@ -110,11 +116,26 @@ class TokenArrays(LabelProblem):
         rows = {"label": features}
         if weights.pairs is not None:
             rows["transition"] = pair_rows(arrays, vocabulary.pair_size)
-        known = arrays["label"].astype(np.int64)
-        gold = GoldOutputs(_Labellings(known, sentence), known, sentence)
+        known, sets = gold_labels(arrays)
+        table = np.zeros((len(sets), len(labels)), dtype=bool)
+        for s, members in enumerate(sets):
+            table[s, list(members)] = True
+        gold = GoldOutputs(_Labellings(known, sentence, sets), known, sentence, table)
         super().__init__(
             weights.structure, labels, weights.layout, rows, gold, class_weight, sample_weight
         )
+
+
+def gold_labels(
+    arrays: dict[str, Any],
+) -> tuple[npt.NDArray[np.int64], list[frozenset[int]]]:
+    """Return the label of each token, as :class:`GoldOutputs` has them, and the sets of labels."""
+    known = arrays["label"].astype(np.int64)
+    number: dict[frozenset[int], int] = {}
+    members, begin = arrays["set_label"].tolist(), arrays["set_begin"].tolist()
+    for token, a, b in zip(arrays["set_token"].tolist(), begin, begin[1:], strict=False):
+        known[token] = -2 - number.setdefault(frozenset(members[a:b]), len(number))
+    return known, list(number)
 
 
 def pair_rows(arrays: dict[str, Any], n_features: int) -> FeatureRows:

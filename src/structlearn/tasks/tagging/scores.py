@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from ...exceptions import FileError
 from ...metrics import (
     bootstrap_interval,
     chunk_report,
@@ -18,8 +19,6 @@ from ...metrics import (
 from ...metrics.schemes import are_chunk_labels
 from ...metrics.significance import significance
 from ...printing import joined_lines
-
-__all__ = ["Comparison"]
 
 
 class Comparison:
@@ -42,7 +41,10 @@ class Comparison:
         self.chunked = len(self.columns) == 1 and are_chunk_labels(tagger._written_labels())
         self.metrics = ("chunk_f1", "token_accuracy") if self.chunked else ("token_accuracy",)
         #: In the scheme of the predictions, which tokens are compared in.
-        self.written = tagger._as_written(self.gold)
+        try:
+            self.written = tagger._as_written(self.gold)
+        except ValueError as error:
+            raise FileError(corpus.path or "the corpus", str(error)) from None
 
     def _strange_labels(self) -> list[str]:
         """Say that the gold labels are of another kind than the model's: all scores are 0."""

@@ -11,8 +11,6 @@ from ...text.spans import Document, Span, are_chunks, cut_document, found_spans
 from ...text.tokenisers import tokeniser
 from ...text.tokens import add_tokens
 
-__all__ = ["document_spans"]
-
 
 def document_spans(
     tagger: Any, documents: Sequence[Document], *, confidence: bool, constraints: Any = None
@@ -21,19 +19,16 @@ def document_spans(
 
     Texts are cut by the model's tokeniser; their lines are its sentences.
     """
-    model = tagger.model_
-    cut, layout = tokeniser(model.tokens or "words"), Layout(model, "columns", 1)
+    cut = tokeniser(tagger.model_.tokens or "words")
     texts = [cut_document(Document(one.text), cut) for one in documents]
-    corpus, number = _core.Corpus(model.format), 0
-    for document, tokens in zip(documents, texts, strict=True):
-        for places in tokens.sentences:
-            words = [document.text[begin:end] for begin, end in places]
-            add_tokens(corpus, [layout.row(i, (w,)) for i, w in enumerate(words, 1)], number)
-            number += 1
-    if not number:
+    sentences = [
+        [document.text[begin:end] for begin, end in places]
+        for document, tokens in zip(documents, texts, strict=True)
+        for places in tokens.sentences
+    ]
+    if not sentences:
         return [[] for _ in texts]
-    labeller = tagger._labeller(" ", 1, constraints, confidence=confidence)
-    answers = iter(labeller.answers(corpus, tagger.n_threads))
+    answers = iter(labelled_words(tagger, sentences, confidence, constraints))
     chunked = are_chunks(tagger._labels_in_files())
     spans = []
     for tokens in texts:
@@ -42,3 +37,16 @@ def document_spans(
         sure = [[answer[1] for answer in row] for row in rows] if confidence else None
         spans.append(found_spans(tokens.sentences, labels, sure, chunked))
     return spans
+
+
+def labelled_words(
+    tagger: Any, sentences: Sequence[Sequence[str]], confidence: bool, constraints: Any = None
+) -> list[list[Any]]:
+    """Return (label, confidence) of each word: of words of a chunk that of the chunk."""
+    model = tagger.model_
+    corpus, layout = _core.Corpus(model.format), Layout(model, "columns", 1)
+    for number, words in enumerate(sentences):
+        add_tokens(corpus, [layout.row(i, (w,)) for i, w in enumerate(words, 1)], number)
+    labeller = tagger._labeller(" ", 1, constraints, confidence=confidence, spans=True)
+    answers: list[list[Any]] = labeller.answers(corpus, tagger.n_threads)
+    return answers

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ...models.inputs import NativeInputs
     from ...models.string_chain import StringChain
 
-__all__ = ["Tagger"]
-
 
 class Tagger(TokenLabels, LabelTagger):
     """Labels the tokens of sentences; learns from a column file or a CoNLL-U file.
@@ -30,10 +28,12 @@ class Tagger(TokenLabels, LabelTagger):
     ----------
     features : {"auto", "pos", "chunk", "ner", "none"}, path or FeatureTemplates, default="auto"
         What it looks at (:mod:`structlearn.text.templates`). "auto": the labels decide.
-    learner : {"perceptron", "svm", "crf", "hmm", "passive-aggressive", "arow", "adagrad"}
-        The estimator that learns the weights, by default
-        :class:`~structlearn.estimators.StructuredPerceptron`. "svm" and "crf" minimise
-        ½‖w‖² + C·Σ loss to a proven gap. "hmm" counts words and labels.
+    learner : {"auto", "perceptron", "svm", "crf", "hmm", "passive-aggressive", "arow", "adagrad"}
+        The estimator that learns the weights. "auto" is "crf" if there is no dev set, fewer than
+        50,000 tokens and at most 64 labels, with C = 20,000 / tokens, but at least 0.5 and at most
+        10; and "perceptron" (:class:`~structlearn.estimators.StructuredPerceptron`) otherwise, or
+        if ``start``, ``max_iter``, ``n_models``, ``average`` or ``shuffle`` is given. "svm" and
+        "crf" minimise ½‖w‖² + C·Σ loss to a proven gap. "hmm" counts words and labels.
     order : int, optional
         Of the chain: 0 labels each token by itself, 2 scores label triples too, with the pairs
         beside them. None: as the preset of the features has it, else 1.
@@ -66,20 +66,11 @@ class Tagger(TokenLabels, LabelTagger):
         Leave weights of at most this absolute value out of the model.
     unknown : str, default="_"
         A label that is not known: left open in training, left out of all scores.
+    sets : str, default=""
+        What separates labels of which one is right, nobody knows which: with ``"|"`` the label
+        ``PER|ORG`` is one of these two. Empty: it is a label like others.
     names : bool, default=True
         Keep the names of the features in the model, for ``inspect``.
-    tokens : {"blank", "words", "characters", "english"} or a regular expression, optional
-        How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
-        prediction: those with spans, and sentences that are strings. By default texts with spans
-        into "words", strings at blanks.
-    functions : dict of str to callable, optional
-        Functions of a string that templates call by name; they are not stored with the model.
-    constraints : list of Constraint, or str, optional
-        Hard constraints on the labels as they are written (:mod:`structlearn.constraints`), in
-        training and in prediction: ``"contiguous()"``. They are stored with the model.
-    illegal : {"error", "drop"}, default="error"
-        What to do with training sentences whose labels break a constraint: refuse them by file and
-        line, or leave them out.
     {learning}
 
     Attributes
@@ -103,10 +94,11 @@ class Tagger(TokenLabels, LabelTagger):
 
     features: Any = parameter(default="auto", kw_only=False)
     learner: str = parameter(
-        default="perceptron",
+        default="auto",
         kw_only=False,
-        check=Choice(*LEARNERS, "hmm"),
-        help="learning algorithm",
+        check=Choice("auto", *LEARNERS, "hmm"),
+        help="learning algorithm; auto: crf if there is no dev set and the training file is small, "
+        "else perceptron",
     )
     order: int | None = parameter(
         default=None,
@@ -131,6 +123,11 @@ class Tagger(TokenLabels, LabelTagger):
         metavar="B",
     )
     unknown: str = parameter(default="_", help="label that means unknown", metavar="LABEL")
+    sets: str = parameter(
+        default="",
+        help="separates labels of which one is right: with --sets '|', PER|ORG is one of the two",
+        metavar="MARK",
+    )
     names: bool = parameter(
         default=True,
         check=Switch(),
@@ -142,7 +139,7 @@ class Tagger(TokenLabels, LabelTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: SplitCorpus, start: Any) -> Any:
+    def _fitting(self, corpus: SplitCorpus, start: Any, dev: bool = False) -> Any:
         if self.learner == "hmm":
             from .hidden_markov import CountedFitting
 
@@ -154,7 +151,7 @@ class Tagger(TokenLabels, LabelTagger):
         from .token_fitting import TokenFitting
 
         earlier = None if start is None else start._fitted()
-        return TokenFitting(self, corpus, earlier)
+        return TokenFitting(self, corpus, earlier, has_dev=dev)
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -280,6 +277,15 @@ class Tagger(TokenLabels, LabelTagger):
 
     def _labels_in_files(self) -> list[str]:
         return self.classes_
+
+    def _chunk_boundaries(self) -> tuple[list[int], list[int]]:
+        from ...metrics.boundaries import boundary_table
+        from ...text.spans import UNKNOWN, are_chunks
+
+        names = self.classes_
+        if not are_chunks(names):
+            return [], []
+        return boundary_table([None if name == UNKNOWN else name for name in names])
 
     def _written_labels(self) -> list[str]:
         labels: list[str] = self._fitted().labels

@@ -14,8 +14,6 @@ from ...text.tables import POS_NAMES, plain_name
 from ...text.templates import FeatureTemplates
 from .model import TaggerModel
 
-__all__ = ["check_legal", "check_start", "find_targets", "templates_for", "usual_features"]
-
 
 def check_legal(
     corpus: Corpus, target: int, forbidden: Mapping[str, Any], scheme: str | None

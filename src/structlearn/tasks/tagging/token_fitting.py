@@ -10,30 +10,28 @@ from ...metrics.schemes import are_chunk_labels, file_scheme, legal_transitions,
 from ...models.label_constraints import token_sequences
 from ...text.templates import FeatureTemplates
 from .candidate_counts import MANY_LABELS, n_candidates
-from .fitting import Fitting, sentence_weights
+from .choice import with_learner
+from .fitting import AnyCorpus, Fitting, sentence_weights
 from .inventory import FeatureCounts, Inventory, Names, count_features, name_features
 from .model import TaggerModel
 from .targets import check_legal, check_start, find_targets, templates_for, usual_features
 from .token_problem import TokenProblem
+from .training_data import warn_of_partial_labels
 from .weights import TokenWeights
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from ...array_types import Array
     from ...problem import Problem
     from ...scoring.layout import SeenOutcomes
     from ...text.corpus import Corpus
     from .candidates import CandidateWeights, Chosen
     from .first_pass import FirstPass
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["TokenFitting"]
+    Vector = Array
 
 #: Columns of CoNLL-U in which "_" is a value like others.
 _BLANK_IS_A_VALUE = ("feats", "deps", "misc")
@@ -46,10 +44,14 @@ class TokenFitting(Fitting):
     ----------
     start : TaggerModel, optional
         The model to continue from.
+    has_dev : bool
+        Whether a dev set will choose the best pass.
     """
 
     #: How many labels are considered at each token; 0: all.
     candidates = 0
+    #: Labels in sets of which one is right.
+    members: Sequence[str] = ()
     #: Whether features have weights for likely labels in the place of all.
     has_likely_pairs = False
     #: Those that there are; known with the problem.
@@ -62,6 +64,8 @@ class TokenFitting(Fitting):
         tagger: Any,
         corpus: Corpus | SplitCorpus,
         start: TaggerModel | None = None,
+        *,
+        has_dev: bool = False,
     ) -> None:
         self.start = start
         corpus = SplitCorpus.of(corpus)
@@ -83,6 +87,10 @@ class TokenFitting(Fitting):
             before = {"scheme": start.training.get("scheme") or "none", "order": start.order}
         elif self.further or tagger.order == 0:
             before = {"scheme": "none"}  # whatever the preset has
+        n_labels = max(len(corpus.counts(c)) for c in self.targets)
+        tagger, self.reason = with_learner(
+            tagger, corpus, n_labels, dev=has_dev, start=start is not None
+        )
         self.chose_states = tagger.all_possible_states is not None
         self.tagger = tagger = self.settle(tagger, preset, before, order=1, scheme="none")
         if tagger.scheme == "none":
@@ -100,8 +108,16 @@ class TokenFitting(Fitting):
         blank = all(corpus.columns[c] in _BLANK_IS_A_VALUE for c in self.targets)
         if blank and tagger.unknown == "_":
             tagger.unknown = ""
+        if tagger.sets and self.further:
+            raise ValueError("sets of labels are for one target, and there are several")
+        if not self.further:
+            warn_of_partial_labels(corpus, self.target, tagger.unknown, tagger.sets)
         corpus = self.with_labels(corpus)
-        labels = list(dict.fromkeys([*corpus.counts(self.target), *(start.shown if start else ())]))
+        earlier_labels = start.shown if start else ()
+        if tagger.sets:
+            self.members = list(corpus.labels_of_sets())
+        names = [*corpus.counts(self.target), *self.members, *earlier_labels]
+        labels = list(dict.fromkeys(names))
         labels = [label for label in labels if label != tagger.unknown]
         reads = partial(_label_numbers, self.target, {label: k for k, label in enumerate(labels)})
         earlier = start.constraints if start else ()
@@ -131,6 +147,13 @@ class TokenFitting(Fitting):
     def unknown(self) -> str:
         """The label of files that means unknown; "" if none does."""
         return str(self.tagger.unknown)
+
+    def with_labels(self, corpus: AnyCorpus) -> AnyCorpus:
+        """Return a corpus with whole labels in the target column, and sets of them as sets."""
+        whole = super().with_labels(corpus)
+        if not self.tagger.sets:
+            return whole
+        return whole.with_sets(self.target, self.tagger.sets, self.unknown)
 
     def in_scheme(self, corpus: SplitCorpus) -> SplitCorpus:
         """Return the corpus with labels of the scheme that the model is to learn."""
@@ -184,11 +207,9 @@ class TokenFitting(Fitting):
         """Say what the data are, and what was chosen where the parameters left it open."""
         self.describe_data()
         if self.start is not None:
-            new = [k for k in self.labels if k not in set(self.start.labels)]
-            if new:
-                begin = "begins" if len(new) == 1 else "begin"
-                told = f"new label{'s' if len(new) > 1 else ''} {', '.join(new)}"
-                self.say(f"{told}, which {begin} at zero")
+            self.say_new_labels(self.start.labels)
+        if self.reason:
+            self.say(f"learner {self.tagger.learner}: {self.reason}")
         features = f"features {self.preset}, " if self.preset else ""
         columns = self.corpus.names or self.corpus.columns
         target = f"target {','.join(columns[c] for c in self.targets)}"
@@ -197,7 +218,7 @@ class TokenFitting(Fitting):
     def problem(self) -> Problem:
         """Return the problem to be solved."""
         corpus, tagger, parts = self.corpus, self.tagger, self.corpus.parts
-        strings = set(corpus.counts(self.target))
+        strings = {*corpus.counts(self.target), *self.members}
         self.has_unknown = tagger.unknown in strings
         self.n_labels = len(strings) - self.has_unknown
         self.candidates = n_candidates(self)
@@ -301,7 +322,8 @@ class TokenFitting(Fitting):
 
     def more(self) -> dict[str, Any]:
         """Return the scheme, and the sign of a label that is not known."""
-        return {"scheme": self.tagger.scheme, "unknown": self.tagger.unknown}
+        settings = {"scheme": self.tagger.scheme, "unknown": self.tagger.unknown}
+        return {**settings, "sets": self.tagger.sets} if self.tagger.sets else settings
 
 
 # -- what is done where the parts are -------------------------------------------------------------

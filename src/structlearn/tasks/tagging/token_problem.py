@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ...array_types import Array
     from ...features.rows import Examples
     from ...problem.gold import GoldOutputs
     from ...problem.online_state import OnlineState
     from .problem import TokenArrays
     from .weights import TokenWeights
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["TokenProblem"]
+    Vector = Array
 
 #: Of the perceptron in whole numbers, which has 16 bits for a label.
 _MOST_LABELS = 4096

@@ -9,13 +9,13 @@ from ...exceptions import FileError
 from ...fitting.split_corpus import SplitCorpus
 from ...metrics.schemes import are_chunk_labels
 
-__all__ = ["data_notes", "refuse_joined", "warn_of_rare_labels"]
-
 #: Labels that the line names, and how many labels a file must have to be judged by them.
 _NAMED = 5
 _FEWEST = 6
 #: What joins words with their labels in running text.
 _MARKS = "/|_"
+#: How files write a label that nobody knows, and one of several.
+_UNSURE, _OR = ("?", "_"), "|"
 
 
 def refuse_joined(corpus: SplitCorpus, target: int) -> None:
@@ -60,6 +60,40 @@ def warn_of_rare_labels(corpus: SplitCorpus, target: int) -> None:
         "line after each sentence; if the labels are in another column, name it (target, "
         "--target)",
         stacklevel=2,
+    )
+
+
+def warn_of_partial_labels(corpus: SplitCorpus, target: int, unknown: str, sets: str) -> None:
+    """Warn where labels look as if nobody knew them: ``?``, and PER|ORG beside PER and ORG."""
+    if corpus.format != "columns":
+        return  # UD's features have "|" in them
+    counts, where = corpus.counts(target), corpus.path or "the corpus"
+    doubt = "is taken for a label like others. If"
+    for mark in _UNSURE if unknown in _UNSURE else ():  # another sign was chosen with care
+        if mark in counts and mark != unknown and corpus.parts.sum(_odd_words, target, mark):
+            warnings.warn(
+                f"{where}: {mark!r}, at {counts[mark]} tokens, {doubt} it means that nobody knows "
+                f'the label, say so: unknown="{mark}", --unknown {mark}',
+                stacklevel=2,
+            )
+    if sets:
+        return
+    for joined in (k for k in counts if _OR in k and {*k.split(_OR)} <= {*counts, *_UNSURE}):
+        warnings.warn(
+            f"{where}: {joined} {doubt} one of its parts is right, and nobody knows which, say so: "
+            f'sets="{_OR}", --sets "{_OR}"',
+            stacklevel=2,
+        )
+        break
+
+
+def _odd_words(corpus: Any, target: int, mark: str) -> int:
+    """Return how many words have a mark for their label and are not made of signs."""
+    pairs = zip(corpus.column(0), corpus.column(target), strict=True)
+    return sum(
+        label == mark and any(map(str.isalnum, word))
+        for words, labels in pairs
+        for word, label in zip(words, labels, strict=True)
     )
 
 

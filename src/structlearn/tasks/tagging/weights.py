@@ -13,16 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from ...array_types import Array
     from ...scoring.layout import SeenOutcomes, WeightLayout
     from ...structures.chains.chain import Chain
     from .inventory import Inventory
 
-    Vector = npt.NDArray[np.float64]
-
-__all__ = ["TokenWeights"]
+    Vector = Array
 
 
 class TokenWeights:
@@ -197,16 +193,30 @@ class TokenWeights:
         number = {name: k for k, name in enumerate(self.labels)}
         ours = np.array([number[name] for name in model.labels], dtype=np.int64)
         rows = np.repeat(np.arange(len(row_ptr) - 1, dtype=np.int64), np.diff(row_ptr))
-        w[np.searchsorted(label._positions(), rows * len(number) + ours[column])] = values
+        put_weights(label, w, rows, ours[column], values)
         for name, block in self.layout.present().items():
             if name != "label":
                 stored = f"transition{self.order}" if name == "transition" else name
-                table = np.frombuffer(bytes(model.arrays[stored]))
-                if not len(table):
-                    continue
-                axes = 1 if name in ("start", "end") else int(stored[len("transition") :]) + 1
-                whole = np.zeros((len(number),) * axes)
-                known = np.where(np.isfinite(table), table, 0.0)
-                whole[np.ix_(*[ours] * axes)] = known.reshape((len(ours),) * axes)
-                w[block.offset : block.offset + block.size] = whole.ravel()
+                put_scores(block, w, model.arrays[stored], ours, len(number))
         return w
+
+
+def put_weights(block: Any, w: Vector, features: Any, labels: Any, values: Any) -> None:
+    """Set the weights of some pairs of a feature and a label, which the block has."""
+    import numpy as np
+
+    w[np.searchsorted(block._positions(), features * block.n_columns + labels)] = values
+
+
+def put_scores(block: Any, w: Vector, scores: Any, labels: Any, n_labels: int) -> None:
+    """Set the scores of an earlier model's labels, by their numbers here, and of their windows."""
+    import numpy as np
+
+    table = np.frombuffer(bytes(scores))
+    if not len(table):
+        return
+    axes = len(block.outcomes)
+    whole = np.zeros((n_labels,) * axes)
+    known = np.where(np.isfinite(table), table, 0.0)
+    whole[np.ix_(*[labels] * axes)] = known.reshape((len(labels),) * axes)
+    w[block.offset : block.offset + block.size] = whole.ravel()

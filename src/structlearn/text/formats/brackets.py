@@ -8,8 +8,6 @@ from ...exceptions import LineError
 from ..trees import Tree, scan_brackets
 from .format import Format
 
-__all__ = ["Brackets"]
-
 
 class Brackets(Format):
     """Trees in brackets, (S (NP (N Fish)) (VP (V sleep))), over any number of lines."""

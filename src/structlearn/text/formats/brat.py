@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..spans import Document, Span
 
-__all__ = ["Brat"]
-
 _SPAN = r"(T[^\t]*)\t([^\s]+) ([0-9]+ [0-9]+(?:;[0-9]+ [0-9]+)*)\t(.*)"
 _BLANK = re.compile(r"\s")
 #: Offsets of more digits than any text has characters.

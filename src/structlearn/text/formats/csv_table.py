@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from ..answers import Answer
 
-__all__ = ["Csv"]
-
 #: A cell in quotes, with the quotes in it written twice.
 _ENCLOSED = re.compile(r'"(?:[^"]|"")+"')
 

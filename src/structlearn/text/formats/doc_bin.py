@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ..spans import Document, Span
 
-__all__ = ["DocBin"]
-
 
 class DocBin(SpanFormat):
     """spaCy's training files: documents and their entities (``doc.ents``)."""
@@ -47,15 +45,15 @@ class DocBin(SpanFormat):
         try:
             held = spacy.tokens.DocBin().from_bytes(text)
             docs = list(held.get_docs(vocab))
+            texts = [(doc, doc.text, doc.has_annotation("ENT_IOB")) for doc in docs]
+            entities = [[(e.start_char, e.end_char, e.label_) for e in doc.ents] for doc in docs]
         except Exception as error:  # of a package that does not say which
             raise LineError(0, f"not a DocBin that this spaCy can read: {error!s:.80}") from None
         parsed = []
-        for n, doc in enumerate(docs, 1):
-            document = Document(doc.text, where=f"document {n}")
-            if doc.has_annotation("ENT_IOB") or not len(doc):
-                document.spans = [
-                    checked_span(document, e.start_char, e.end_char, e.label_) for e in doc.ents
-                ]
+        for n, ((doc, whole, known), found) in enumerate(zip(texts, entities, strict=True), 1):
+            document = Document(whole, where=f"document {n}")
+            if known or not len(doc):
+                document.spans = [checked_span(document, *entity) for entity in found]
             parsed.append((doc, document))
         return parsed
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..answers import Answer
     from ..tables import Naming
 
-__all__ = ["Format", "Sentences", "first_line"]
-
 #: Sentences of a piece: the line and the cells of each token.
 Sentences = list[list[tuple[int, tuple[str, ...]]]]
 

@@ -9,8 +9,6 @@ from ...exceptions import FileError
 from .lines import lines_are
 from .registry import FORMATS, find_installed
 
-__all__ = ["check_format", "guess_format", "sure_format"]
-
 #: How names of files of any format end.
 _USUAL = ("", ".txt", ".tsv", ".tmp", ".train", ".dev", ".test", ".data")
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from ..answers import Answer
 
-__all__ = ["JsonLines"]
-
 #: Names for labels in files that have columns of the usual names already.
 _MORE_NAMES = ("labels", "predicted", *(f"predicted_{i}" for i in range(2, 100)))
 #: A label that is a whole number.
@@ -89,7 +87,7 @@ class JsonLines(Format):
             for name, values in zip(names, lists, strict=True):
                 wrong = [v for v in values if not isinstance(v, (str, int))]
                 if wrong:
-                    raise LineError(n, f"{name!r} has {wrong[0]!r:.60}, which is not a string")
+                    raise LineError(n, _no_string(name, wrong[0]))
                 wrong = [v for v in values if not is_text(str(v))]
                 if wrong:
                     raise LineError(n, f"{name!r} has {wrong[0]!r:.60}: {NO_TEXT}")
@@ -142,7 +140,7 @@ class JsonLines(Format):
             for name in self._order:
                 value = item.get(name)
                 if not isinstance(value, (str, int)) or not str(value) or not is_text(str(value)):
-                    raise LineError(n, f"{name!r} has {value!r:.60}, which is not a string")
+                    raise LineError(n, _no_string(name, value))
                 if type(value) is not int:
                     self._written.add(name)
             self._objects.append(item)
@@ -265,3 +263,13 @@ def _was_added(name: str, lists: Sequence[str]) -> bool:
     """Tell the names of further labels and probabilities: tags_label2, tags_confidence."""
     first, _, kind = name.rpartition("_")
     return first in lists and re.fullmatch(r"label\d+|confidence|marginals", kind) is not None
+
+
+def _no_string(name: str, value: Any) -> str:
+    """Return what is wrong with a cell, and how labels that are not known are written."""
+    told = f"{name!r} has {value!r:.60}, which is not a string"
+    if value is None:
+        return f'{told}: a label that nobody knows is "_"'
+    if isinstance(value, list) and value:
+        return f'{told}: labels of which one is right are one string, "A|B" (--sets "|")'
+    return told

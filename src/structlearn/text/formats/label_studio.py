@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..spans import Document, Span
 
-__all__ = ["LabelStudio"]
-
 _LOOKED_AT = 1 << 16
 _TASKS = rb'\[\s*\{.*?"data"\s*:\s*\{'
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ... import _core
     from ..answers import Answer
 
-__all__ = ["Columns", "Conllu", "Text", "lines_are", "split_heading"]
-
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
 #: Bytes of a file that tell what it is.
 _LOOKED_AT = 1 << 14

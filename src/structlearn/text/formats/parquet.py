@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ..answers import Answer
 
-__all__ = ["Parquet"]
-
 
 class Parquet(JsonLines):
     """Parquet: a row for each token, or lists in a row for each sentence, as of JSON lines."""
@@ -36,15 +34,19 @@ class Parquet(JsonLines):
         arrow, parquet = _pyarrow()
         try:
             rows = parquet.read_table(io.BytesIO(text)).to_pylist()
-        except (arrow.ArrowException, OSError) as error:
-            raise LineError(0, f"not a Parquet file: {error}") from None
+        except (arrow.ArrowException, OSError, ValueError) as error:  # or names that are not UTF-8
+            raise LineError(0, f"not a Parquet file: {error!s:.200}") from None
         return enumerate(rows, 1)
 
     def write(self, added: list[list[Answer]], names: Sequence[str], place: int | None) -> bytes:
         arrow, parquet = _pyarrow()
         self._fill(added, names, place)
         out = io.BytesIO()
-        parquet.write_table(arrow.Table.from_pylist(self._objects), out)
+        try:
+            parquet.write_table(arrow.Table.from_pylist(self._objects), out)
+        except arrow.ArrowException as error:
+            told = f"Parquet cannot hold the table with its labels: {error!s:.200}"
+            raise LineError(0, f"{told}: make JSON lines of it first") from None
         return out.getvalue()
 
 

@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
-__all__ = [
-    "FORMATS",
-    "GROUP",
-    "FormatNames",
-    "find_installed",
-    "is_spans",
-    "register",
-    "rewriting",
-    "span_formats",
-    "token_formats",
-]
-
 #: A file is tried for each from the last one to the first: whatever is no other format is a column
 #: file, and those that were registered come before ours.
 FORMATS: dict[str, type[Format]] = {

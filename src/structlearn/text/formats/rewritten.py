@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ..spans import Document, Span
 
-__all__ = ["Rewritten", "text_documents"]
-
 
 class Rewritten(SpanFormat):
     """Texts of one format, labelled and written in another.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ..answers import Answer
     from ..spans import CutDocument, Document, Span
 
-__all__ = ["SpanFormat"]
-
 
 class SpanFormat(Format):
     """Documents with spans. A subclass parses its objects, fills them and writes them.
@@ -27,6 +25,8 @@ class SpanFormat(Format):
     folder = False
     #: Offsets in the file count UTF-16 units, as JavaScript does.
     utf16 = False
+    #: Documents that were looked at in part can be written.
+    holds_looked = False
     spans = True
 
     def __init__(self, header: bool = False) -> None:
@@ -66,6 +66,12 @@ class SpanFormat(Format):
                 if fault := self.fault(span.label, ()):
                     reason = f"{self.called} cannot hold the label {span.label!r:.60}: {fault}"
                     raise document.fault(reason)
+            if document.looked is not None and not (predicted or self.holds_looked):
+                raise document.fault(
+                    f"{self.called} cannot say that a text was looked at in part, and what nobody "
+                    "has looked at would be outside of all spans. JSON lines with spans (prodigy) "
+                    "and columns can"
+                )
             item = self._fresh(document, number)
             if document.spans is not None:
                 self._put(item, document, document.spans, predicted)

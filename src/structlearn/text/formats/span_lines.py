@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from ..spans import Document, Span
 
-__all__ = ["Doccano", "Prodigy", "as_line"]
-
 #: Keys of texts, and of their spans; the first one that is there is read.
 _TEXTS = ("text", "data")
 _SPANS = ("spans", "label", "labels", "entities")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 #: Answers of annotators who did not accept what is there.
 _NOT_ACCEPTED = ("reject", "ignore")
+#: The key of the stretches that somebody has looked at.
+_LOOKED = "looked"
 _TEXT_KEY = rb'"(?:text|data)"\s*:\s*"'
 _WORDS_KEY = rb'"(?:tokens|words|forms?)"\s*:\s*\[\s*"'
 
@@ -33,13 +33,15 @@ class Prodigy(SpanFormat):
     """JSON lines as Prodigy has them: {"text": ..., "spans": [{"start", "end", "label"}]}.
 
     Read are doccano's spellings too, with whole files as arrays. Texts whose "answer" is "reject"
-    or "ignore" are left out, and said. What else an object holds stays.
+    or "ignore" are left out, and said. Tokens outside of "looked", a list of [start, end], are
+    unknown: nobody has looked at them. What else an object holds stays.
     """
 
     name = "prodigy"
     called = "JSON lines with spans"
     extensions = (".jsonl", ".ndjson")
     ends = re.compile(rb"\n")
+    holds_looked = True
     #: The key of spans in objects that have none.
     key = "spans"
 
@@ -78,9 +80,13 @@ class Prodigy(SpanFormat):
         document = Document(text, name=name, line=line, utf16=self.utf16)
         if item.get("answer") in _NOT_ACCEPTED:
             document.skipped = f"the answer is {item['answer']!r}"
-        key = next((key for key in _SPANS if key in item), None)
-        if key is not None:
+        key = next((key for key in _SPANS if item.get(key) is not None), None)
+        if key is not None:  # null: nobody has labelled it
             document.spans = _spans_of(document, item[key], key)
+        if item.get(_LOOKED) is not None:
+            from ..spans import checked_stretches
+
+            document.looked = checked_stretches(document, item[_LOOKED])
         return document
 
     def _fresh(self, document: Document, number: int) -> Any:
@@ -97,6 +103,9 @@ class Prodigy(SpanFormat):
         elif before and isinstance(before[0], list):
             listed = True
         item.pop(f"{key}_confidence", None)
+        item.pop(_LOOKED, None)
+        if document.looked is not None and not predicted:
+            item[_LOOKED] = [list(stretch) for stretch in document.looked]
         entries: list[Any] = []
         if listed:
             item[key] = [[s.start, s.end, s.label] for s in spans]
@@ -159,8 +168,6 @@ def _spans_of(document: Document, entries: Any, key: str) -> list[Span]:
     """Return the spans in an object, in any of the spellings."""
     from ..spans import checked_span
 
-    if entries is None:
-        return []
     if not isinstance(entries, list):
         raise document.fault(
             f"{key!r} is {entries!r:.60}, a label of the whole text? Spans are a list, "

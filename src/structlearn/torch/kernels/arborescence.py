@@ -33,8 +33,6 @@ from .common import (
     share,
 )
 
-__all__ = ["crossing_trees"]
-
 #: Bytes of the graphs that are kept for the gradient; larger batches go in pieces.
 _MOST_BYTES = 1 << 28
 

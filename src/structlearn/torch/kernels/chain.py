@@ -30,8 +30,6 @@ from .chain_parts import combine
 from .chain_sweeps import sweep
 from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, launch
 
-__all__ = ["MOST_LABELS", "chain_infer", "chain_loss"]
-
 MOST_LABELS = 256
 
 #: By block of labels: warps of a sweep; columns, positions and warps of the second kernel.

@@ -8,8 +8,6 @@ import triton.language as tl
 from .chain_sweeps import KNOWN, SMALL, exponentials, fetch, prepare
 from .common import finite_max, length_of, number
 
-__all__ = ["combine"]
-
 
 @triton.jit
 def _products_at(label_ptr, y_ptr, cost_ptr, sweep_ptr, t, k, valid, clamp, K, L, directions,

@@ -7,8 +7,6 @@ import triton.language as tl
 
 from .common import finite_max, length_of, number
 
-__all__ = ["KNOWN", "SMALL", "exponentials", "fetch", "prepare", "sweep"]
-
 #: Sums below this may have lost terms; those above it have not, to float32's precision.
 SMALL = tl.constexpr(1e-28)
 

@@ -34,8 +34,6 @@ from .common import (
     share,
 )
 
-__all__ = ["span_trees"]
-
 #: Spans and splits that are worked on at a time, and by how many warps.
 _ROWS, _SPLITS, _WARPS = 32, 16, 8
 

@@ -12,8 +12,6 @@ import torch
 
 from .common import block_of, launch, length_of
 
-__all__ = ["clamped_arcs", "clamped_segments"]
-
 #: Labels that say that nothing is known, or that a position lies inside of a segment.
 _UNKNOWN, _INSIDE = tl.constexpr(-100), tl.constexpr(-1)
 

@@ -10,21 +10,6 @@ import triton.language as tl
 
 import torch
 
-__all__ = [
-    "LOG2E",
-    "accumulator",
-    "accumulator_dtype",
-    "block_of",
-    "finite_max",
-    "halves",
-    "launch",
-    "length_of",
-    "log_add",
-    "number",
-    "share",
-    "warps_of",
-]
-
 LOG2E = 1.4426950408889634
 
 

@@ -30,8 +30,6 @@ from .common import (
     warps_of,
 )
 
-__all__ = ["segment_argmax", "segment_infer", "segment_loss"]
-
 
 @triton.jit
 def _logs(ptr, where, mask, scale):

@@ -13,8 +13,6 @@ import torch
 from .cky import span_trees
 from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, launch, number
 
-__all__ = ["span_infer", "span_loss"]
-
 #: Numbers that a program works on at a time.
 _SIZE = 2048
 

@@ -17,8 +17,6 @@ from .common import (
     warps_of,
 )
 
-__all__ = ["chain_argmax"]
-
 #: Numbers of the table that a thread holds at least; with more labels it is a column.
 _PER_THREAD = 64
 

@@ -12,8 +12,6 @@ import torch
 
 from .common import launch
 
-__all__ = ["weighted_parts"]
-
 #: Numbers that a program scales; columns and rows that it adds up at a time.
 _SIZE, _COLUMNS, _ROWS = 2048, 32, 32
 

@@ -23,8 +23,6 @@ from .chain import ChainKind
 from .label_pairs import MOST_LABELS, LabelPairKind
 from .segments import SegmentKind
 
-__all__ = ["AcceptedChainKind", "AcceptedSegmentKind"]
-
 
 class _Pairs(NamedTuple):
     """The pairs of a state and a label that led to it, as outcomes of a plain structure.

@@ -15,18 +15,6 @@ from ...structures.base import Structure
 from ...threads import n_threads
 from .rows import filled_rows, named_rows
 
-__all__ = [
-    "IGNORE",
-    "UNUSED",
-    "Kind",
-    "Tensors",
-    "fill_row",
-    "lengths_to_mask",
-    "less_mean",
-    "on_gpu",
-    "say_once",
-]
-
 #: A label that is not known, or padding.
 IGNORE = -100
 #: A place where the output has nothing: inside of a segment, no span.

@@ -16,8 +16,6 @@ from ...threads import n_threads
 from .base import IGNORE, Tensors, fill_row, less_mean
 from .label_pairs import LabelPairKind
 
-__all__ = ["ChainKind", "position_costs"]
-
 #: By order and block, how many axes one example's block has; asked for so often that it counts.
 _RANKS: dict[tuple[int, str], int] = {}
 

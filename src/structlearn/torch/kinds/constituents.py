@@ -13,8 +13,6 @@ from ...structures import Constituency
 from ...structures.base import Structure
 from .base import IGNORE, UNUSED, Kind, Tensors, less_mean
 
-__all__ = ["ConstituentKind"]
-
 
 class ConstituentKind(Kind):
     """Span (B, n, n + 1, R), ``span[b, i, j, r]`` for label r over the words i..j − 1.

@@ -13,8 +13,6 @@ from ...structures import Arborescence
 from ...structures.base import Structure
 from .base import IGNORE, Kind, Tensors, fill_row, lengths_to_mask, less_mean
 
-__all__ = ["DependencyKind"]
-
 
 class DependencyKind(Kind):
     """Arc (B, N, N), or (B, N, N, R) with labels; N is one more than the words.

@@ -8,8 +8,6 @@ import torch
 
 from .base import Kind, Tensors
 
-__all__ = ["MOST_LABELS", "LabelPairKind"]
-
 #: As many as the kernels have room for.
 MOST_LABELS = 256
 

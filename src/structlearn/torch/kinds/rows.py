@@ -11,8 +11,6 @@ from contextlib import contextmanager
 
 import torch
 
-__all__ = ["filled_rows", "named_rows"]
-
 
 def filled_rows(lengths: torch.Tensor) -> list[int]:
     """Return the numbers of the rows that have positions."""

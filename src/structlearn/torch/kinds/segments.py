@@ -15,8 +15,6 @@ from .base import IGNORE, UNUSED, Tensors, lengths_to_mask, less_mean
 from .chain import position_costs
 from .label_pairs import LabelPairKind
 
-__all__ = ["SegmentKind"]
-
 
 class SegmentKind(LabelPairKind):
     """Segment (B, L, M, K); transition, start and end as for chains.

@@ -14,8 +14,6 @@ from ...structures.checks import check_temperature
 from .. import functions
 from ..losses import structured_loss
 
-__all__ = ["CRFLayer"]
-
 
 class CRFLayer(torch.nn.Module):
     """A structure as a layer: called with scores and gold outputs it gives losses.

@@ -16,8 +16,6 @@ from ...structures.base import Structure
 from ..label_schemes import forbidden_transitions
 from .base import CRFLayer
 
-__all__ = ["LabelPairLayer"]
-
 
 class LabelPairLayer(CRFLayer):
     """A layer with learned scores of label pairs, of the first and of the last label."""

@@ -16,19 +16,6 @@ from ..kinds import (
 )
 from ..kinds.chain import ChainKind
 
-__all__ = [
-    "argmax",
-    "check_values",
-    "infer",
-    "look",
-    "look_at_gold",
-    "loss",
-    "one_type",
-    "part_type",
-    "raised",
-    "values",
-]
-
 
 def part_type(scores: Tensors) -> torch.dtype:
     """Return the type of gradients: float64 where the scores are, else float32."""

@@ -7,8 +7,6 @@ import torch
 from ..kinds import Kind, Tensors, named_kind
 from .compute import one_type, part_type, values
 
-__all__ = ["curvature"]
-
 
 def curvature(
     scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float, directions: Tensors

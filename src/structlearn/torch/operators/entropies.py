@@ -11,8 +11,6 @@ from ..kinds import Kind, Tensors, named_kind, on_gpu, say_once
 from .compute import check_values, one_type, values
 from .gradients import scale
 
-__all__ = ["entropy_value", "slope_lines"]
-
 _LIBRARY = torch.library.Library("structlearn", "FRAGMENT")
 _LIBRARY.define("entropy(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor")
 

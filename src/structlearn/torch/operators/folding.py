@@ -9,8 +9,6 @@ import torch
 
 from ..kinds import Tensors, named_kind
 
-__all__ = ["Fold", "argmax_vmap", "curvature_vmap", "each_copy"]
-
 
 class Fold:
     """A batch of blocks for each of ``size`` copies, as one batch.

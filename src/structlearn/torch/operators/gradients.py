@@ -9,18 +9,6 @@ import torch
 from ..kinds import Tensors, named_kind, on_gpu
 from .compute import loss
 
-__all__ = [
-    "THIRD",
-    "EagerLoss",
-    "curvature_backward",
-    "curvature_setup",
-    "infer_backward",
-    "infer_setup",
-    "loss_backward",
-    "loss_setup",
-    "scale",
-]
-
 _SECOND = (
     "the structured loss has first derivatives only: take second ones by torch.func.hessian, or "
     "those of log_partition"

@@ -13,8 +13,6 @@ from ...structures import Constituency, Grammar
 from ..formulas import added, braces, number, plural
 from ..requests import LARGEST, Refused, Request
 
-__all__ = ["answer"]
-
 MOST_WORDS, MOST_SYMBOLS, MOST_RULES, MOST_TREES = 10, 30, 80, 500
 
 

@@ -28,8 +28,6 @@ from ..formulas import number, plural
 from ..requests import Refused, Request
 from .sequence import Sequence, literal
 
-__all__ = ["answer", "read_constraint"]
-
 MOST_CONSTRAINTS = 8
 #: Sequences that are listed where they keep to the constraints.
 MOST_SUMMED = 512

@@ -14,8 +14,6 @@ from ..formulas import added, braces, number, plural
 from ..requests import Array, Refused, Request
 from .sequence import literal
 
-__all__ = ["answer"]
-
 MOST_WORDS = 12
 #: Trees that are enumerated beside the search, and of those how many are listed.
 MOST_TREES, MOST_ROWS = 2_500, 40

@@ -13,8 +13,6 @@ from ..formulas import added, number, plural
 from ..requests import Refused, Request
 from .sequence import literal
 
-__all__ = ["answer"]
-
 MOST_SIDE = 16
 #: Pixels that are enumerated, that branch and bound takes, and whose marginals are exact sums.
 MOST_ENUMERATED, MOST_BRANCHED, MOST_SUMMED = 12, 16, 100

@@ -18,8 +18,6 @@ from ..formulas import added, number
 from ..requests import Refused, Request
 from .sequence import Sequence, literal
 
-__all__ = ["answer"]
-
 LEADS = np.linspace(-3.0, 3.0, 61).tolist()
 MOST_POINTS, MOST_CLASSES, MOST_PASSES = 40, 4, 20
 

@@ -15,8 +15,6 @@ from ..formulas import added, braces, number, plural
 from ..requests import Array, Refused, Request
 from .sequence import literal
 
-__all__ = ["answer"]
-
 MOST_NODES, MOST_LABELS, MOST_EDGES, MOST_SWEEPS = 12, 4, 24, 40
 
 

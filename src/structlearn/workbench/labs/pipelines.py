@@ -9,8 +9,6 @@ from ...tasks.pipeline.corpora import tagged_corpus
 from ..requests import Refused
 from .readings import Part, Reading, calibration_note, dependencies_of, likeliest, reasons
 
-__all__ = ["sentence_of"]
-
 
 def sentence_of(
     pipeline: Any, text: str, number: int, forbidden: list[Part], most_words: int

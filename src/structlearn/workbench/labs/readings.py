@@ -10,8 +10,6 @@ from typing import Any
 from ...exceptions import InfeasibleError
 from ..requests import Refused
 
-__all__ = ["Part", "Reading", "constituents_of", "dependencies_of", "ranked_outputs", "tags_of"]
-
 Part = tuple[Any, ...]
 #: Outputs that are ranked.
 MOST_RANKS = 50

@@ -13,8 +13,6 @@ from ..enumeration import MOST_OUTPUTS, Enumeration
 from ..formulas import added, braces, number, subscript
 from ..requests import Array, Refused, Request
 
-__all__ = ["Sequence", "answer", "literal", "python_of"]
-
 MOST_WORDS, MOST_LABELS, MOST_CELLS = 40, 12, 240
 
 

@@ -11,8 +11,6 @@ from ..models import Models
 from ..requests import Refused, Request
 from .readings import Part, Reading, constituents_of, dependencies_of, tags_of
 
-__all__ = ["answer"]
-
 MOST_WORDS, MOST_STEPS = 60, 5
 MOST_PLACE = 10_000
 

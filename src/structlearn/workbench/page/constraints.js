@@ -1,6 +1,6 @@
 // Constraints: write one, see the answer change, and its price.
 
-import { el, num, percent, table } from "./dom.js";
+import { el, num, table, checked } from "./dom.js";
 import { select, toggle, area } from "./controls.js";
 import { SEQUENCES, answerList, dragScore, drawTrellis, outputTable, pathLine, sequenceInputs } from "./sequence.js";
 
@@ -50,8 +50,8 @@ export const constraintsLab = {
     } else found.push(el("p", { class: "hint" }, "No sequence is left."));
     if (state.mode === "sum" && answer.best) {
       const both = answer.marginals && answer.enumerated, p = answer.marginals || answer.enumerated;
-      if (p) found.push(table("Probability of each label among the sequences that keep to it: " + (both ? "by the dynamic program, and by adding them up" : answer.marginals ? "by the dynamic program" : "by adding them up; counts have no dynamic program here"),
-        ["", ...state.words], state.labels.map((l, k) => [l, ...state.words.map((w, t) => percent(p[t][k]) + (both ? ` · ${percent(answer.enumerated[t][k])}` : ""))])));
+      if (p) found.push(table("Probability of each label in % among the sequences that keep to it: " + (both ? "by the dynamic program; adding them up gives the same" : answer.marginals ? "by the dynamic program" : "by adding them up; counts have no dynamic program here"),
+        ["", ...state.words], state.labels.map((l, k) => [l, ...state.words.map((w, t) => checked(p[t][k], both ? answer.enumerated[t][k] : undefined))])));
       found.push(outputTable(answer, state.augmented, "The sequences that keep to it"));
     }
     if (answer.how) found.push(el("details", {}, el("summary", {}, "How it is searched"), el("pre", {}, answer.how)));

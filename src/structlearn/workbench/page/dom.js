@@ -46,6 +46,12 @@ export function percent(x) {
   return value > 0 && value < 0.0005 ? "<0.1 %" : num(100 * value, 1) + " %";
 }
 
+// A probability in percent, and the one that enumeration gives if it reads otherwise.
+export function checked(p, enumerated) {
+  const [shown, other] = [p, enumerated].map((x) => num(100 * real(x), 1));
+  return enumerated === undefined || shown === other ? shown : `${shown} · ${other}`;
+}
+
 // What a field holds: a number, "-inf", or null where it is neither.
 export function parseScore(text) {
   const clean = text.trim().replace("−", "-").replace(",", ".");

@@ -1,10 +1,12 @@
 // Image: paint scores on a grid, and watch the cut grow.
 
-import { el, svg, num, percent, table } from "./dom.js";
+import { el, svg, num, percent, table, checked } from "./dom.js";
 import { select, toggle, slider, scoreTable } from "./controls.js";
 import { answerList, whyAugmented } from "./sequence.js";
 
 const SIDE = 46;
+// Pixels that branch and bound takes, as in labs/image.py.
+const MOST_BRANCHED = 16;
 
 function noisy(height, width, inside, noise) {
   let seed = 7;
@@ -67,7 +69,7 @@ function drawGrid(answer, at, state, set) {
 export const imageLab = {
   name: "image",
   title: "Image",
-  about: "Object or background at every pixel: its own score, less a strength for each pair of unequal neighbours. One minimum cut finds the best of 2^(H·W) pictures (§17.6).",
+  about: "Object or background at every pixel: its own score, less a strength for each pair of unequal neighbours. One minimum cut finds the best of all pictures, 2 to the number of pixels (§17.6 of the chapter).",
   edit: "Scores of pixels",
   presets: {
     disc: { title: "a noisy disc", state: { ...COMMON, ...noisy(6, 8, (i, j) => (i - 2.5) ** 2 + (j - 3.5) ** 2 < 6, 1) } },
@@ -76,7 +78,8 @@ export const imageLab = {
     blank: { title: "blank: paint it", state: { ...COMMON, height: 6, width: 8, paint: Array.from({ length: 6 }, () => Array(8).fill(-0.5)), gold: null } },
   },
   controls(state, set) {
-    const ways = [["cut", "minimum cut"], ["messages", "messages (loopy)"], ["branching", "branch and bound"]];
+    const ways = [["cut", "minimum cut"], ["messages", "messages (loopy)"]];
+    if (state.height * state.width <= MOST_BRANCHED) ways.push(["branching", "branch and bound"]);
     const brushes = [["2", "object, strongly"], ["0.5", "object, a little"], ["-0.5", "background, a little"], ["-2", "background, strongly"]];
     return [
       state.mode === "max" ? select("Algorithm", ways, state.algorithm, (algorithm) => set({ algorithm }, { step: 0 })) : [],
@@ -101,11 +104,11 @@ export const imageLab = {
       found.push(el("p", { class: "hint" }, "Each step pushes flow along one path from the source (pixels that want to be background) to the sink (pixels that want to be object). A path is limited by its weakest edge; dashed edges are full. Light orange can still be reached from the source, light blue still reaches the sink. When no path is left, the full edges separate the two: the thick line is the cut, its cost is the flow, and so no other picture costs less."));
     }
     if (answer.marginals && answer.enumerated) {
-      found.push(table("Probability of “object”: by exact sums, and by adding up all pictures", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],
-        answer.marginals.map((row, i) => [String(i + 1), ...row.map((p, j) => `${num(p)} · ${num(answer.enumerated[i][j])}`)])));
+      found.push(table("Probability of “object” in %, by exact sums; adding up all pictures gives the same", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],
+        answer.marginals.map((row, i) => [String(i + 1), ...row.map((p, j) => checked(p, answer.enumerated[i][j]))])));
     } else if (answer.marginals) {
-      found.push(table("Probability of “object”, by exact sums", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],
-        answer.marginals.map((row, i) => [String(i + 1), ...row.map((p) => percent(p))])));
+      found.push(table("Probability of “object” in %, by exact sums", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],
+        answer.marginals.map((row, i) => [String(i + 1), ...row.map((p) => num(100 * p, 1))])));
     }
     if (answer.outputs) {
       found.push(table("The best pictures, by enumeration", ["picture", "score", "probability"], answer.outputs.slice(0, 8).map((o) =>

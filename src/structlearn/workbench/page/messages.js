@@ -1,6 +1,6 @@
 // Messages: labels on a tree, and on a graph with cycles; every node tells its neighbours what it knows.
 
-import { el, svg, num, percent, copy, resized, table } from "./dom.js";
+import { el, svg, num, percent, copy, resized, table, checked } from "./dom.js";
 import { select, toggle, scoreTable, line, area } from "./controls.js";
 import { answerList, dragging, golds, outputTable, whyAugmented } from "./sequence.js";
 
@@ -90,7 +90,7 @@ const split = (text) => text.trim().split(/\s+/).filter(Boolean);
 export const messagesLab = {
   name: "messages",
   title: "Messages",
-  about: "Labels on a tree (§17.7: any graph without cycles): every node sums up its side for its neighbour, so that no label is looked at twice. On a graph with cycles the same messages go round, and may be wrong.",
+  about: "Labels on a tree (§17.7 of the chapter: any graph without cycles): every node sums up its side for its neighbour, so that no label is looked at twice. On a graph with cycles the same messages go round, and may be wrong.",
   edit: "Nodes, edges, scores",
   presets: {
     tree: { title: "a tree: who agrees?", state: TREE },
@@ -151,8 +151,8 @@ export const messagesLab = {
       found.push(el("p", { class: "hint" }, "b: a label's own score and what the messages have added to it so far. On a message's line stands one number for each label of the receiver."));
     }
     if (answer.marginals) {
-      found.push(table(`Probability of each label: by messages, and by adding up all outputs`, ["", ...state.labels],
-        state.nodes.map((name, v) => [name, ...state.labels.map((l, k) => percent(answer.marginals[v][k]) + (answer.enumerated ? ` · ${percent(answer.enumerated[v][k])}` : ""))])));
+      found.push(table("Probability of each label in %, by messages; adding up all outputs gives the same, or what stands second", ["", ...state.labels],
+        state.nodes.map((name, v) => [name, ...state.labels.map((l, k) => checked(answer.marginals[v][k], answer.enumerated?.[v][k]))])));
     }
     found.push(outputTable(answer, state.augmented));
     return found;

@@ -1,6 +1,6 @@
 // Parse: dependencies by Chu-Liu/Edmonds or Eisner, constituents by CKY.
 
-import { el, svg, num, percent, copy, resized, table } from "./dom.js";
+import { el, svg, num, percent, copy, resized, table, checked } from "./dom.js";
 import { select, toggle, scoreTable, line, area } from "./controls.js";
 import { answerList, outputTable, whyAugmented } from "./sequence.js";
 
@@ -27,23 +27,35 @@ ProperNoun -> Boston`;
 
 const WORD = 72, BASE = 26;
 
-export function arcPath(h, m, place) {
-  const a = place(h), b = place(m), height = 24 + 20 * Math.min(6, Math.abs(h - m));
+// How high each arc goes: above all arcs that share a stretch of the words with it, so that no labels meet.
+export function levels(arcs) {
+  const known = new Map(), done = [];
+  for (const [h, m] of [...arcs].sort((p, q) => Math.abs(p[0] - p[1]) - Math.abs(q[0] - q[1]))) {
+    const key = `${h},${m}`, low = Math.min(h, m), high = Math.max(h, m);
+    if (known.has(key)) continue;
+    known.set(key, 1 + Math.max(0, ...done.filter((d) => d.low < high && low < d.high).map((d) => d.level)));
+    done.push({ low, high, level: known.get(key) });
+  }
+  return known;
+}
+
+export function arcPath(h, m, place, level) {
+  const a = place(h), b = place(m), height = 24 + 20 * level;
   return { d: `M${a} ${-BASE}C${a} ${-BASE - height},${b} ${-BASE - height},${b} ${-BASE - 2}`, top: -BASE - 0.75 * height, middle: (a + b) / 2 };
 }
 
 // Words in a row with arcs above; `arcs` are [head, word, class, text]; `under(i)` gives lines of text.
 export function drawArcs(words, arcs, { boxes = [], label, under = () => [] }) {
-  const names = ["root", ...words], places = [];
+  const names = ["root", ...words], places = [], rise = levels(arcs);
+  const labels = names.map((_, i) => Math.max(0, ...arcs.filter(([h, m]) => Math.abs(h - m) === 1 && (h === i || m === i)).map(([, , , text]) => 7 * (text || "").length + 10)));
   names.reduce((x, name, i) => {
-    const half = Math.max(WORD, 9.5 * name.length + 14, ...(i ? under(i - 1) : []).map((line) => 6.6 * line.length + 12)) / 2;
+    const half = Math.max(WORD, 9.5 * name.length + 14, labels[i], ...(i ? under(i - 1) : []).map((line) => 6.6 * line.length + 12)) / 2;
     places[i] = x + half;
     return x + 2 * half;
   }, 4);
   const place = (i) => places[i];
-  const far = Math.max(1, ...arcs.map(([h, m]) => Math.abs(h - m)));
-  const top = 60 + 20 * Math.min(6, far), width = places.at(-1) + 52, lines = Math.max(1, ...words.map((_, i) => under(i).length)), height = top + (boxes.length ? 56 : 20 + 14 * lines);
-  return svg("svg", { viewBox: `0 ${-top} ${width} ${height}`, width, role: "img", "aria-label": label, class: "drawing" },
+  const top = 60 + 20 * Math.max(1, ...rise.values()), width = places.at(-1) + 52, lines = Math.max(1, ...words.map((_, i) => under(i).length)), height = top + (boxes.length ? 56 : 20 + 14 * lines);
+  return svg("svg", { viewBox: `0 ${-top} ${width} ${height}`, width, role: "img", "aria-label": label, class: "drawing spelled" },
     svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" },
       svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
     boxes.map(([some, text]) => {
@@ -53,7 +65,7 @@ export function drawArcs(words, arcs, { boxes = [], label, under = () => [] }) {
         svg("text", { x: (place(low) + place(high)) / 2, y: 48, class: "under" }, text));
     }),
     arcs.map(([h, m, kind, text]) => {
-      const { d, top: y, middle } = arcPath(h, m, place);
+      const { d, top: y, middle } = arcPath(h, m, place, rise.get(`${h},${m}`));
       return svg("g", { class: "arc " + kind }, svg("path", { d, "marker-end": kind === "gold" ? null : "url(#tip)" }),
         text ? svg("text", { x: middle, y: y - 3, class: "arctext" }, text) : null);
     }),
@@ -73,7 +85,7 @@ export function drawTree(words, spans, label) {
   const x = (n) => place((n.i + n.j) / 2), y = (n) => 18 + 44 * n.depth;
   const bottom = 18 + 44 * (deepest + 1), width = 40 + words.length * 92;
   const leaf = (t) => nodes.filter((n) => n.i <= t && t < n.j).at(-1);
-  return svg("svg", { viewBox: `0 0 ${width} ${bottom + 22}`, width, role: "img", "aria-label": label, class: "drawing" },
+  return svg("svg", { viewBox: `0 0 ${width} ${bottom + 22}`, width, role: "img", "aria-label": label, class: "drawing spelled" },
     nodes.filter((n) => n.above).map((n) => svg("path", { class: "branch", d: `M${x(n.above)} ${y(n.above) + 7}L${x(n)} ${y(n) - 12}` })),
     words.map((w, t) => leaf(t) && svg("path", { class: "branch leaf", d: `M${x(leaf(t))} ${y(leaf(t)) + 7}L${place(t + 0.5)} ${bottom - 14}` })),
     nodes.map((n) => svg("text", { x: x(n), y: y(n), class: "word" }, n.symbol)),
@@ -191,8 +203,8 @@ export const parseLab = {
     found.push(el("p", { class: "hint" }, `${answer.count.toLocaleString("en")} ${answer.count === 1 ? "tree" : "trees"}` + (answer.log_partition !== null ? `, log Z = ${num(answer.log_partition, 3)}` : "")));
     if (answer.marginals) {
       const names = ["root", ...state.words];
-      found.push(table("Probability of each arc: by sums, and by adding up all trees", ["head", ...state.words], names.map((h, i) =>
-        [h, ...state.words.map((w, j) => (i === j + 1 ? "" : percent(answer.marginals[i][j + 1]) + (answer.enumerated ? ` · ${percent(answer.enumerated[i][j + 1])}` : "")))])));
+      found.push(table("Probability of each arc in %, by sums; adding up all trees gives the same", ["head", ...state.words], names.map((h, i) =>
+        [h, ...state.words.map((w, j) => (i === j + 1 ? "" : checked(answer.marginals[i][j + 1], answer.enumerated?.[i][j + 1])))])));
     }
     if (answer.span_marginals) {
       found.push(table("Probability of each span: by inside–outside, and by adding up all trees", ["span", "symbol", "probability", "enumerated"],

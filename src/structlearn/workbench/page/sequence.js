@@ -1,6 +1,6 @@
 // Sequence: a trellis whose scores can be dragged.
 
-import { el, svg, num, real, percent, copy, resized, table } from "./dom.js";
+import { el, svg, num, real, percent, copy, resized, table, checked } from "./dom.js";
 import { select, toggle, slider, scoreTable, line, score } from "./controls.js";
 
 export const SEQUENCES = {
@@ -19,6 +19,15 @@ export const SEQUENCES = {
       words: ["Fish", "Sleep"], labels: ["N", "V"],
       label: [[2, 1], [1, 0]], transition: [[-2, 1], [2, -2]], start: [1, -1],
       gold: [0, 1], augmented: false, mode: "max", temperature: 1, n: 5, width: 1,
+    },
+  },
+  tokyo: {
+    title: "東京都: where do words begin?",
+    state: {
+      words: ["東", "京", "都", "は", "海"], labels: ["begins", "goes on"],
+      label: [[4, -9], [0, 0], [0.3, 0], [4, 0], [1.8, 0]],
+      transition: [[-0.8, 0.6], [0.7, -0.5]],
+      gold: [0, 1, 0, 0, 0], augmented: false, mode: "max", temperature: 1, n: 5, width: 1,
     },
   },
   chapter: {
@@ -232,7 +241,7 @@ export function sequenceInputs(state, set, inPicture = true) {
 export const sequenceLab = {
   name: "sequence",
   title: "Sequence",
-  about: "Which labels go together best? Viterbi looks at L·K² sums instead of K^L sequences (§17.3, §17.7). A cell shows the score of a label; α, the score of the best way to it.",
+  about: "Which labels go together best? For L words and K labels there are K^L sequences; Viterbi looks at L·K² sums (§17.3, §17.7 of the chapter). A cell shows the score of a label; α, the score of the best way to it.",
   edit: "Words, labels, scores",
   presets: SEQUENCES,
   controls(state, set) {
@@ -257,8 +266,8 @@ export const sequenceLab = {
     }
     if (answer.marginals) {
       found.push(el("p", { class: "hint" }, `log Z = ${num(answer.value, 4)}`));
-      found.push(table("Probability of each label: by forward–backward, and by adding up all outputs", ["", ...state.words],
-        state.labels.map((l, k) => [l, ...state.words.map((w, t) => percent(answer.marginals[t][k]) + (answer.enumerated ? ` · ${percent(answer.enumerated[t][k])}` : ""))])));
+      found.push(table("Probability of each label in %, by forward–backward; adding up all outputs gives the same", ["", ...state.words],
+        state.labels.map((l, k) => [l, ...state.words.map((w, t) => checked(answer.marginals[t][k], answer.enumerated?.[t][k]))])));
     }
     found.push(outputTable(answer, state.augmented));
     if (answer.gold && answer.outputs) found.push(el("p", { class: "hint" }, "Cost: how many labels differ from gold (Hamming loss)."));

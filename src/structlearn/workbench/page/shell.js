@@ -4,6 +4,7 @@ import { el, copy } from "./dom.js";
 import { button, select } from "./controls.js";
 import { makePlayer } from "./player.js";
 import { saveSvg, savePng } from "./saving.js";
+import { symbols } from "./symbols.js";
 
 // `source.ask(lab, state)` gives an answer; `changed(state, step)` is told of every change.
 // A recorded lab (`source.recorded`) offers the states that were recorded, and nothing to write in.
@@ -18,7 +19,10 @@ export function mountLab(root, lab, source, begin, changed) {
   const answers = el("div", { class: "answers" });
   const editing = el("div", { class: "editing" });
   const python = el("pre", { tabindex: "0" }, el("code", {}));
+  const legend = el("details", { class: "symbols", open: true });
   const player = makePlayer(show);
+  const columns = el("div", { class: "columns" }, el("div", { class: "stage" }, picture, player.bar, said, formula, legend), answers);
+  const code = el("details", { class: "box" }, el("summary", {}, "The same in Python"), button("Copy", () => copied(python.textContent, "Python")), python);
 
   function set(patch, options = {}) {
     state = { ...state, ...patch };
@@ -59,11 +63,8 @@ export function mountLab(root, lab, source, begin, changed) {
     const given = state;
     try {
       const found = await source.ask(lab.name, given);
-      if (found.error) {
-        wrong.textContent = found.error;
-        wrong.hidden = false;
-      } else {
-        wrong.hidden = true;
+      refuse(found.error);
+      if (!found.error) {
         const end = answer && answer.steps.length > 1 && player.at === answer.steps.length - 1;
         const first = answer === null;
         answer = found;
@@ -75,8 +76,7 @@ export function mountLab(root, lab, source, begin, changed) {
         python.firstChild.textContent = answer.python || "";
       }
     } catch (error) {
-      wrong.textContent = "The server does not answer: is structlearn workbench still running? " + error.message;
-      wrong.hidden = false;
+      refuse("The server does not answer: is structlearn workbench still running? " + error.message);
     }
     waiting = false;
     asked.count += 1;
@@ -84,11 +84,19 @@ export function mountLab(root, lab, source, begin, changed) {
     if (again) { again = false; ask(); }
   }
 
+  // An error stands alone: the answer to an earlier question would pass for the answer to this one.
+  function refuse(error) {
+    wrong.textContent = error || "";
+    wrong.hidden = !error;
+    columns.hidden = code.hidden = Boolean(error);
+    if (error) player.stop();
+  }
+
   function show(at) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
     const drawing = lab.draw(answer, at, state, source.recorded ? null : set);
-    const least = drawing.matches(".chart, .plane") ? 0.6 : 0.64;  // narrower than that, it scrolls
+    const least = drawing.matches(".chart, .plane") ? 0.6 : drawing.matches(".spelled") ? 0.8 : 0.64;  // narrower than that, it scrolls
     drawing.style.minWidth = least * Number(drawing.getAttribute("width")) + "px";
     picture.replaceChildren(drawing);
     const now = picture.querySelector(".now");
@@ -98,6 +106,8 @@ export function mountLab(root, lab, source, begin, changed) {
     formula.replaceChildren(...(step.formula || []).map((text) => el("div", {}, text)));
     said.textContent = step.say || "";
     answers.replaceChildren(...[lab.answers(answer, at, state)].flat(9));
+    legend.replaceChildren(...symbols([controls, picture, said, formula, answers], state).flat());
+    legend.hidden = !legend.firstChild;
     changed(state, at);
   }
 
@@ -112,11 +122,9 @@ export function mountLab(root, lab, source, begin, changed) {
   root.replaceChildren(el("section", { class: "lab", "aria-label": lab.title },
     source.recorded ? [] : el("div", { class: "head" }, el("h2", {}, lab.title), el("p", { class: "about" }, lab.about)),
     controls, wrong,
-    el("div", { class: "columns" },
-      el("div", { class: "stage" }, picture, player.bar, said, formula),
-      answers),
+    columns,
     source.recorded ? [] : el("details", { class: "box", open: true }, el("summary", {}, lab.edit || "Change it"), editing),
-    el("details", { class: "box" }, el("summary", {}, "The same in Python"), button("Copy", () => copied(python.textContent, "Python")), python),
+    code,
     el("div", { class: "saves" },
       button("Save SVG", () => saveSvg(drawn(), name())),
       button("Save PNG", () => savePng(drawn(), name())),

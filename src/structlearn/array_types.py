@@ -1,0 +1,12 @@
+"""Types of NumPy arrays, for annotations."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+#: Numbers in double precision: a table of any rank, and a list of them.
+Array = npt.NDArray[np.float64]
+Vector = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.int64]
