@@ -39,4 +39,4 @@ def test_an_answer_in_two_writes_is_found_half_done(monkeypatch):
         return write(file, data)
 
     monkeypatch.setattr("structlearn.labelling.journal.os.write", half)
-    assert kill_pages(5, seed=3).findings
+    assert kill_pages(40, seed=3).findings  # an answer that is changed mends the file
