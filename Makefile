@@ -62,7 +62,7 @@ EWT := $(STRUCTLEARN_DATA)/ud_en_ewt
 
 model: $(VENV)/installed  ## the English model, from the treebank in STRUCTLEARN_DATA (some minutes)
 	@$(BIN)/structlearn train pipeline $(EWT)/train.conllu.gz --dev $(EWT)/dev.conllu.gz \
-		--variants english --hash-bits 23 --n-models 4 --prune 1.05 --precision int8 --checkpoint build/english --model $(ENGLISH)
+		--random-state 1 --variants english --hash-bits 23 --n-models 4 --prune 1.05 --precision int8 --checkpoint build/english --model $(ENGLISH)
 	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz
 	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz --gold-tokens
 

@@ -147,7 +147,8 @@ def add_pipeline(p: ArgumentParser) -> None:
         "--n-models",
         metavar="N",
         type=count(1),
-        help="taggers: average the weights of N runs with different seeds (default: 5)",
+        help="tokeniser, taggers: average the weights of N runs with different seeds (default: "
+        "tokeniser 1, taggers 5)",
     )
     p.add_argument(
         "--prune",

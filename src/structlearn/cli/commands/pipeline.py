@@ -35,9 +35,10 @@ def train(o: Any) -> Callable[[], None]:
     from ...tasks.pipeline.pipeline import Pipeline
 
     parser = {"hash_bits": o.hash_bits, "order": o.order, "prune": bool(o.prune) or None}
-    tags = {"prune": o.prune, **({"n_models": o.n_models} if o.n_models else {})}
+    several = {"n_models": o.n_models} if o.n_models else {}
+    tags = {"prune": o.prune, **several}
     pipeline = Pipeline(
-        tokeniser=not o.no_tokeniser,
+        tokeniser=(several or True) if not o.no_tokeniser else False,
         tags=tags,
         parser={name: value for name, value in parser.items() if value is not None} or True,
         variants=o.variants,
