@@ -35,6 +35,13 @@ KINDS = [StructuredModel, *ESTIMATORS.values(), *OTHERS, *HOMES.values()]
 EVERY = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 #: Options that are parameters of stages, by hand.
 OF_STAGES = {"pipeline": {"order", "hash_bits", "n_models", "prune"}}
+#: Options of training that are no parameters: files, how they are read, where training runs.
+NO_PARAMETERS = {
+    *("help", "train", "dev", "model", "start", "precision", "quiet", "threads", "tune"),
+    *("format", "header", "sentence", "word", "text", "constraint", "stream"),
+    *("cluster", "workers", "shard_size"),
+    *("entities", "no_tokeniser"),  # of a pipeline: its file of entities, and one stage less
+}
 #: Where the command line waits to see another option.
 LEFT_OPEN = {("parser", "order"), ("pipeline", "order"), ("tagger", "features")}
 
@@ -77,6 +84,13 @@ def test_docstring(kind):
             assert told[1] == repr(default).replace("'", '"') or float(told[1]) == default, name
         elif "optional" in line:
             assert default is None, name
+        choices = re.findall(r'"([^"]*)"', line.split("}")[0]) if line[0] == "{" else []
+        check = kind._declared[name].check
+        if choices and isinstance(check, Choice):
+            assert sorted(choices) == sorted(check.choices), name
+            assert told or choices[0] == default, name  # the first one is
+        elif choices and name == "solver":
+            assert sorted(choices) == sorted(kind._solvers)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -111,6 +125,7 @@ def options_of(task):
 @pytest.mark.parametrize("task", HOMES)
 def test_options(task):
     kind, options = HOMES[task], options_of(task)
+    assert set(options) <= NO_PARAMETERS | set(kind._declared) | OF_STAGES.get(task, set())
     assert {name for name, known in kind._declared.items() if known.help} <= set(options)
     for name in (set(options) & set(kind._declared)) - OF_STAGES.get(task, set()):
         option, known = options[name], kind._declared[name]

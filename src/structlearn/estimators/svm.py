@@ -17,14 +17,16 @@ class StructuredSVM(SVMParameters, StructuredModel):
     C : float, default=1.0
         Weight of the slacks. The lectures write C/N·Σξ, so their C is ours times N.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
-    solver : {"frank-wolfe", "n-slack", "one-slack", "annealing", "sgd"}, default="frank-wolfe"
+    solver : {"frank-wolfe", "n-slack", "one-slack", "annealing", "sgd", "auto"}, \
+            default="frank-wolfe"
         "frank-wolfe": block-coordinate Frank-Wolfe, the fastest for many examples such as sentences
         (:mod:`structlearn.learners.frank_wolfe`). For a few large examples with few features, such
         as images, "one-slack" is faster. "n-slack": cutting planes with one working set per
         example, as in the lectures; "one-slack": cutting planes with joint constraints. Both record
         their rounds in ``rounds_``. "annealing": L-BFGS on smoothed losses, ε → 0. "sgd":
         stochastic subgradient, required by ``partial_fit``, and the only solver that handles
-        unknown labels (None) directly; the others fill them in round by round (``latent``).
+        unknown labels (None) directly; the others fill them in round by round (``latent``). "auto":
+        "frank-wolfe", "one-slack" over shards, and "sgd" for unknown labels.
     submodular : bool, default=False
         For grids and graphs: constrain the weights so that minimum cuts stay exact. See
         :class:`StructuredModel`.
