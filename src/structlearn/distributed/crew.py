@@ -18,13 +18,6 @@ from ..fitting.parts import Parts
 from ..fitting.tree_sums import Node, tree_sum
 
 
-def sent(task: Any) -> Any:
-    """Return a task with the parameters that shards need, to be sent to them."""
-    here = {"callbacks": None, "checkpoint": None, "verbose": 0}
-    given = task.get_params(deep=False)
-    return type(task)(**{**given, **{name: v for name, v in here.items() if name in given}})
-
-
 @dataclass(frozen=True)
 class Stage:
     """How something is made of each shard.

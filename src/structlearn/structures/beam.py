@@ -17,9 +17,6 @@ from .checks import nothing_legal
 from .parts import Parts, dot_counts
 from .solution import Solution
 
-#: Where a learner may update: see :func:`find_violation`.
-UPDATE_AT = ("early", "max-violation", "end")
-
 
 def _missing(structure: Structure, method: str) -> NotImplementedError:
     return NotImplementedError(
