@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import structlearn
-from structlearn import CRF, StructuredPerceptron, StructuredSVM
+from structlearn import CRF, HMM, MultiLabelClassifier, StructuredPerceptron, StructuredSVM
 from structlearn.distributed import fit, training
 from structlearn.estimators import AROW, AdaGrad, PassiveAggressive
 from structlearn.exceptions import FileError
@@ -160,6 +160,22 @@ def test_estimators(name: str, cluster: Any, crews: list[Any]) -> None:
         assert weights(cluster="auto", workers=workers) == expected
     assert weights(cluster="auto", workers=2, callbacks=[kill]) == expected
     assert crews[-1].lost == 1
+
+
+@pytest.mark.parametrize("model", [HMM, MultiLabelClassifier])
+def test_other_estimators(model: Any, cluster: Any, tmp_path: Path) -> None:
+    """The same bits for 1, 2 and 4 workers."""
+    X: Any = [s.words for s in SENTENCES]
+    y: Any = [s.tags for s in SENTENCES]
+    if model is MultiLabelClassifier:
+        X = np.random.default_rng(0).normal(size=(40, 4))
+        y = (X[:, :3] > 0.5 * X[:, 1:]).astype(int)
+
+    def learned(**on: Any) -> bytes:
+        return stored(fit(model(), X, y, n_shards=5, **on), str(tmp_path))
+
+    expected = learned(cluster=None)
+    assert all(learned(cluster="auto", workers=n) == expected for n in (1, 2, 4))
 
 
 @pytest.mark.parametrize("name", REQUIRED)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from structlearn import CRF, StructuredPerceptron, StructuredSVM
+from structlearn import CRF, HMM, MultiLabelClassifier, StructuredPerceptron, StructuredSVM
 from structlearn.distributed import fit, predict
 from structlearn.distributed.labelling import _stored, loaded
 from structlearn.exceptions import CapabilityError, FileError
@@ -235,6 +235,41 @@ def test_estimators_over_shards() -> None:
     assert balanced.objective_ == pytest.approx(other.objective_, rel=2e-3)
     rare = fit(StructuredPerceptron(min_count=3), X, Y, cluster=None, n_shards=7)
     assert rare.feature_names_ == StructuredPerceptron(min_count=3).fit(X, Y).feature_names_
+
+
+@pytest.mark.parametrize("emission", ["categorical", "gaussian"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hidden_markov_models_over_shards(emission: str, weighted: bool) -> None:
+    """Counts are those of one machine, also with a shard that has no weight."""
+    rng = np.random.default_rng(0)
+    words = [s.words for s in SENTENCES]
+    observed = words if emission == "categorical" else [rng.normal(size=(len(w), 3)) for w in words]
+    y = [[None if k % 5 == 4 else tag for k, tag in enumerate(row)] for row in Y]
+    weights = None
+    if weighted:
+        weights = rng.integers(0, 3, len(y)).astype(float)
+        weights[: len(y) // 6] = 0
+    alone = HMM(order=2).fit(observed, y, sample_weight=weights)
+    found = fit(HMM(order=2), observed, y, sample_weight=weights, cluster=None, n_shards=7)
+    assert found.classes_.tolist() == alone.classes_.tolist()
+    for block, expected in alone._blocks.items():
+        np.testing.assert_allclose(found._blocks[block], expected, rtol=1e-12)
+    sums = zip(found.predict_marginals(observed), alone.predict_marginals(observed), strict=True)
+    for one, other in sums:
+        np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def test_multi_label_classifiers_over_shards() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 4))
+    labels = (features @ rng.normal(size=(4, 3)) > 0).astype(int)
+    alone = MultiLabelClassifier().fit(features, labels)
+    found = fit(MultiLabelClassifier(), features, labels, cluster=None, n_shards=5)
+    assert found.edges_.tolist() == alone.edges_.tolist()
+    ours, theirs = found.estimator_, alone.estimator_
+    assert abs(ours.objective_ - theirs.objective_) <= ours.duality_gap_ + theirs.duality_gap_
+    with pytest.raises(ValueError, match="dev"):
+        fit(MultiLabelClassifier(), features, labels, dev=features, cluster=None)
 
 
 def test_the_gap_of_cutting_planes_is_proven() -> None:

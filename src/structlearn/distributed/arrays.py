@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.columns import read_tables
+from ..estimators.hmm import HMM
 from ..estimators.outputs import (
     as_outputs,
     class_weight_table,
@@ -28,6 +30,7 @@ from ..fitting.example_weights import check_sample_weight, refuse_no_weight
 from ..fitting.learning import learn
 from ..fitting.split_problem import SplitProblem
 from ..scoring.layout import SeenOutcomes, WeightLayout
+from ..structures.chains.chain import Chain
 from .crew import Crew, CrewParts
 from .shards import ListShard, list_ends, pickled_size, some_of
 
@@ -85,6 +88,30 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
         columns=frame.columns,
     )
     estimator._accept(prepared, training)
+
+
+def fit_counted(estimator: HMM, crew: Crew) -> None:
+    """Fit a hidden Markov model to shards of examples: counts are added up."""
+    estimator._check_parameters()
+    held = crew.files().then(_examples)
+    present = held.each(_has_weight)
+    refuse_no_weight(sum(present))
+    crew.keep([k for k, some in enumerate(present) if some])
+    found = held.each(_read_sequences, estimator)
+    reader, _, columns = found[0]
+    classes = sort_classes({k for _, some, _ in found for k in some.tolist()})
+    counts: _Counts = held.sum(_counted, estimator, reader, columns, classes)
+    estimator._accept(reader, classes, counts.labels, counts.emitted, columns)
+
+
+class _Counts:
+    """What a hidden Markov model counts in a shard."""
+
+    def __init__(self, labels: Any, emitted: Any) -> None:
+        self.labels, self.emitted = labels, emitted
+
+    def __add__(self, other: _Counts) -> _Counts:
+        return _Counts(self.labels + other.labels, self.emitted + other.emitted)
 
 
 class _Names:
@@ -146,6 +173,27 @@ def _examples(shard: ListShard, number: int) -> tuple[Any, Any, Any]:
 
 def _has_weight(shard: tuple[Any, Any, Any], number: int) -> bool:
     return shard[2] is None or bool(shard[2].any())
+
+
+def _read_sequences(shard: tuple[Any, Any, Any], number: int, hmm: HMM) -> tuple[Any, Any, Any]:
+    """Return how the examples are read, the classes, and the names of columns."""
+
+    def read(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
+        X, columns = read_tables(hmm, X, None)
+        return hmm._new_reader(X), find_classes(Chain(), as_outputs(y)), columns
+
+    return with_present(read, *shard)
+
+
+def _counted(
+    shard: tuple[Any, Any, Any], number: int, hmm: HMM, reader: Any, columns: Any, classes: Any
+) -> _Counts:
+    def count(X: Any, y: Any, weights: Any) -> _Counts:
+        observed, ptr = reader.read(read_tables(hmm, X, columns)[0])
+        outputs = as_outputs(y, len(ptr) - 1)
+        return _Counts(*hmm._count(observed, ptr, outputs, classes, weights))
+
+    return with_present(count, *shard)
 
 
 def _read(options: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:

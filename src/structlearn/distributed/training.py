@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -81,10 +82,17 @@ def fit(
     R. McDonald, K. Hall & G. Mann (2010), Distributed training strategies for the structured
     perceptron; T. Joachims, T. Finley & C.-N. Yu (2009), Cutting-plane training of structural SVMs.
     """
+    from ..estimators.multilabel import MultiLabelClassifier
+
     threads = check_whole("threads", threads, 1)
     for name, value in (("workers", workers), ("shard_size", shard_size), ("n_shards", n_shards)):
         if value is not None:
             check_whole(name, value, 1)
+    if isinstance(model, MultiLabelClassifier):  # its estimator learns there
+        given: dict[str, Any] = {"dev": dev, "format": format, "shard_size": shard_size, **more}
+        on = {"cluster": cluster, "workers": workers, "threads": threads, "n_shards": n_shards}
+        model._fit(X, y, sample_weight, partial(fit, **given, **on))
+        return model
     trainer = _trainer(model)
     images = hasattr(model, "superpixels")
     files = trainer is _fit_task and not images and _are_files(model, X, y)
@@ -101,6 +109,7 @@ def fit(
 
 def _trainer(model: Any) -> Any:
     """Return what trains this kind of model."""
+    from ..estimators.hmm import HMM
     from ..estimators.model import StructuredModel
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
@@ -117,13 +126,15 @@ def _trainer(model: Any) -> Any:
         ImageSegmenter: _fit_task,
         Pipeline: _fit_task,
         StructuredModel: _fit_estimator,
+        HMM: _fit_estimator,
     }
     for kind, trainer in kinds.items():
         if isinstance(model, kind):
             return trainer
     raise TypeError(
         f"{type(model).__name__} does not learn over shards; those that do: "
-        f"{', '.join(kind.__name__ for kind in kinds)} and its presets (CRF, StructuredSVM, ...)"
+        f"{', '.join(kind.__name__ for kind in kinds)}, MultiLabelClassifier and presets (CRF, "
+        "StructuredSVM, ...)"
     )
 
 
@@ -142,9 +153,9 @@ def _shards(
     cluster: str | None,
 ) -> list[Any]:
     """Return the shards that X (``files``: names of them), y and the weights stand for."""
-    from ..estimators.model import StructuredModel
+    from ..estimators.array_model import ArrayModel
 
-    estimator = isinstance(model, StructuredModel)
+    estimator = isinstance(model, ArrayModel)
     if hasattr(X, "to_arrow_refs") or hasattr(X, "iter_batches"):
         from .datasets import dataset_shards
 
@@ -247,8 +258,9 @@ def _content(shard: Any) -> Any:
 
 
 def _fit_estimator(estimator: Any, crew: Crew, given: dict[str, Any]) -> None:
-    from .arrays import fit_estimator
+    from ..estimators.hmm import HMM
+    from .arrays import fit_counted, fit_estimator
 
     if set(given) - {"sample_weight"}:
         raise ValueError("dev and format are for tasks, not for estimators")
-    fit_estimator(estimator, crew)
+    (fit_counted if isinstance(estimator, HMM) else fit_estimator)(estimator, crew)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,12 @@ class MultiLabelClassifier(
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
         """
+        return self._fit(X, y, sample_weight, StructuredModel.fit)
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, learn: Callable[..., Any]
+    ) -> MultiLabelClassifier:
+        """Learn; ``learn`` fits the learner to examples, here or on a cluster."""
         self._check_parameters()
         _check_indicators(y)
         probe: Any = copy.copy(self)  # scikit-learn writes what it finds to the estimator
@@ -110,7 +117,7 @@ class MultiLabelClassifier(
         learner = clone(learner)
         learner.set_params(structure=_structure(edges, labels.shape[1]), all_possible_states=True)
         examples = self._make_examples(X, edges, labels.shape[1])
-        learner.fit(examples, list(labels), sample_weight=weights)
+        learn(learner, examples, list(labels), sample_weight=weights)
         self.edges_ = edges
         self.classes_ = np.arange(labels.shape[1])
         self.estimator_ = learner
