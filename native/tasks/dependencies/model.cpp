@@ -7,11 +7,20 @@ namespace structlearn::parsing {
 
 ParserModel::ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
                          LargeArray<float> weights, LargeArray<float> pruner)
+    : ParserModel(std::move(labels), std::move(sets), options,
+                  Table<float>(weights.data(), weights.size()),
+                  Table<float>(pruner.data(), pruner.size())) {
+  own_weight_ = std::move(weights);  // the tables stay where they are
+  own_pruner_ = std::move(pruner);
+}
+
+ParserModel::ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
+                         Table<float> weights, Table<float> pruner)
     : labels_(std::move(labels)),
       sets_(std::move(sets)),
       options_(options),
-      weight_(std::move(weights)),
-      pruner_(std::move(pruner)) {
+      weight_(weights),
+      pruner_(pruner) {
   if (labels_.empty() || labels_.size() > kMaxLabels) {
     throw std::invalid_argument("a parser needs 1 to " + std::to_string(kMaxLabels) + " labels");
   }

@@ -26,12 +26,16 @@ class ParserModel {
   // Throws std::invalid_argument where the arrays do not fit together.
   ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
               LargeArray<float> weights, LargeArray<float> pruner);
+  // The same with tables that somebody else keeps, unchanged, for as long as the model lives.
+  ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
+              Table<float> weights, Table<float> pruner);
+  ParserModel(const ParserModel&) = delete;  // tables may be its own
 
   const std::vector<std::string>& labels() const { return labels_; }
   const ParserOptions& options() const { return options_; }
   const LabelSets& sets() const { return sets_; }
-  Table<float> table() const { return {weight_.data(), weight_.size()}; }
-  Table<float> pruner_table() const { return {pruner_.data(), pruner_.size()}; }
+  Table<float> table() const { return weight_; }
+  Table<float> pruner_table() const { return pruner_; }
 
   // What speaks for an arc with its label, by the number of the template.
   std::map<std::uint16_t, double> reasons(const Sentence&, int h, int m, std::size_t label) const;
@@ -40,7 +44,8 @@ class ParserModel {
   std::vector<std::string> labels_;
   LabelSets sets_;
   ParserOptions options_;
-  LargeArray<float> weight_, pruner_;
+  LargeArray<float> own_weight_, own_pruner_;  // empty: lent
+  Table<float> weight_, pruner_;
 };
 
 }  // namespace structlearn::parsing

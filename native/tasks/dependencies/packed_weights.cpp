@@ -138,9 +138,14 @@ LargeArray<float> unpacked(const PackedWeights& packed, const char* what) {
   return out;
 }
 
-LargeArray<float> copied(std::span<const float> from, const char* what) {
+Table<float> borrowed(std::span<const float> from, const char* what) {
   check_size(from.size(), what);
   check_finite(from, what);
+  return {from.data(), from.size()};
+}
+
+LargeArray<float> copied(std::span<const float> from, const char* what) {
+  borrowed(from, what);
   return {from.begin(), from.end()};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "numeric/large_pages.hpp"
+#include "tasks/dependencies/weights.hpp"
 
 namespace structlearn::parsing {
 
@@ -19,10 +20,11 @@ struct PackedWeights {
   std::span<const float> codes;  // 256 of them, where the width is 1
 };
 
-// Both throw std::invalid_argument where the weights are not finite or not a power of two in
+// All throw std::invalid_argument where the weights are not finite or not a power of two in
 // number.
 LargeArray<float> unpacked(const PackedWeights&, const char* what);
 LargeArray<float> copied(std::span<const float>, const char* what);
+Table<float> borrowed(std::span<const float>, const char* what);
 
 // The arrays of PackedWeights, owned.
 struct PackedArrays {

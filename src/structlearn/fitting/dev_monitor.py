@@ -65,7 +65,7 @@ class Watch:
     def start(self, weights: Vector) -> None:
         """Take note of where learning begins: pass 0, which a dev set may find the best."""
         if self.score is not None:
-            self.best, self.best_score = _copied(weights), self.score(weights)
+            self.best, self.best_score = weights, self.score(weights)
             self._note({"run": self.run, "pass": 0, f"dev_{self.measure}": self.best_score})
 
     def __call__(self, record: dict[str, Any]) -> bool:
@@ -78,7 +78,7 @@ class Watch:
             reached = record["weights"]()
             noted[f"dev_{self.measure}"] = score = self.score(reached)
             if score > self.best_score:
-                self.best, self.best_score = _copied(reached), score
+                self.best, self.best_score = reached, score
                 self.best_pass = noted["pass"]
             waited = noted["pass"] - self.best_pass
             stop = stop or (bool(self.patience) and waited >= self.patience)
@@ -117,8 +117,3 @@ class Watch:
         """Go on with what another one had seen."""
         for name, value in state.items():
             setattr(self, name, value)
-
-
-def _copied(weights: Any) -> Any:
-    """Return weights that no later pass changes; a view of the core's is of a copy already."""
-    return weights if isinstance(weights, memoryview) else weights.copy()

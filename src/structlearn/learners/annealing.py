@@ -116,7 +116,7 @@ class Annealing:
         def record(last: bool) -> bool:
             calls = (descent.evaluations + found.evaluations) * problem.n_examples
             return progress.report(
-                lambda: descent.w if descent.objective < found.objective else found.w,
+                lambda: (descent if descent.objective < found.objective else found).w.copy(),
                 state=None if last else snapshot,
                 iteration=len(progress.records) + 1,
                 temperature=descent.settings.temperature,

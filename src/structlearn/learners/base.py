@@ -296,7 +296,7 @@ class Progress:
         """Take a record; return True where a callback wants to stop.
 
         Callbacks get it with one more entry: ``weights``, which when called gives the weights that
-        the learner would return if it ended now.
+        the learner would return if it ended now; no later iteration changes them.
 
         Parameters
         ----------

@@ -112,7 +112,7 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
             return {"dual": dual, "descent": {**descent.dump(), "evaluations": evaluations}}
 
         return progress.report(
-            lambda: descent.w,
+            lambda: descent.w.copy(),
             state=None if ended else snapshot,
             lasting=True,
             iteration=iteration,

@@ -56,14 +56,14 @@ class OnlineState:
     @property
     def last(self) -> Vector:
         """The weights after the last step."""
-        return self.scale * self.v
+        return np.multiply(self.v, self.scale, out=_aligned_like(self.v))
 
     @property
     def mean(self) -> Vector:
         """The averaged weights."""
         if self.total == 0.0:
             return self.last
-        mean = self.ahead * self.v
+        mean = np.multiply(self.v, self.ahead, out=_aligned_like(self.v))
         mean += self.behind
         mean /= self.total
         return mean
@@ -80,10 +80,14 @@ class OnlineState:
         return self
 
 
-def _aligned_copy(x: Vector) -> Vector:
-    """Return a copy that begins at a line of the cache: tables are read in lines, at random."""
+def _aligned_like(x: Vector) -> Vector:
+    """Return room that begins at a line of the cache: tables are read in lines, at random."""
     room = np.empty(x.nbytes + _LINE, np.uint8)
     begin = -room.ctypes.data % _LINE
-    out: Vector = room[begin : begin + x.nbytes].view(x.dtype)
+    return room[begin : begin + x.nbytes].view(x.dtype)
+
+
+def _aligned_copy(x: Vector) -> Vector:
+    out = _aligned_like(x)
     out[:] = x
     return out

@@ -26,8 +26,7 @@ using namespace structlearn::parsing;
 using text::Corpus;
 
 struct PyParser {
-  explicit PyParser(std::unique_ptr<ParserModel> m) : model(std::move(m)) {}
-  PyParser(const PyParser&) = delete;
+  std::vector<Bytes> lent;  // the model's tables, if they are not its own
   std::unique_ptr<ParserModel> model;
 };
 
@@ -155,7 +154,7 @@ void bind_parser(nb::module_& m) {
           "__init__",
           [](PyParser* self, std::vector<std::string> labels, int order, bool projective,
              int iterations, std::uint32_t most, double least, nb::handle set_keys,
-             nb::handle set_masks, nb::handle weights, nb::handle pruner) {
+             nb::handle set_masks, nb::handle weights, nb::handle pruner, bool lent) {
             ParserOptions options;
             options.order = order;
             options.projective = projective;
@@ -164,13 +163,25 @@ void bind_parser(nb::module_& m) {
             const Bytes keys(set_keys), masks(set_masks);
             LabelSets sets(labels.size(), keys.as<std::uint64_t>("label sets"),
                            masks.as<std::uint64_t>("label sets"));
-            new (self) PyParser(std::make_unique<ParserModel>(
-                std::move(labels), std::move(sets), options, read_table(weights, "the weights"),
-                read_table(pruner, "the pruner's weights")));
+            constexpr const char *kWeights = "the weights", *kPruner = "the pruner's weights";
+            PyParser made;
+            if (lent) {
+              made.lent.emplace_back(weights);
+              made.lent.emplace_back(pruner);
+              made.model = std::make_unique<ParserModel>(
+                  std::move(labels), std::move(sets), options,
+                  borrowed(made.lent[0].as<float>(kWeights), kWeights),
+                  borrowed(made.lent[1].as<float>(kPruner), kPruner));
+            } else {
+              made.model = std::make_unique<ParserModel>(
+                  std::move(labels), std::move(sets), options, read_table(weights, kWeights),
+                  read_table(pruner, kPruner));
+            }
+            new (self) PyParser(std::move(made));
           },
           nb::arg("labels"), nb::arg("order"), nb::arg("projective"), nb::arg("iterations"),
           nb::arg("most"), nb::arg("least"), nb::arg("set_keys"), nb::arg("set_masks"),
-          nb::arg("weights"), nb::arg("pruner"))
+          nb::arg("weights"), nb::arg("pruner"), nb::arg("lent") = false)
       .def("weights", [](const PyParser& self) { return table_bytes(self.model->table()); })
       .def("pruner", [](const PyParser& self) { return table_bytes(self.model->pruner_table()); })
       .def("inputs", &parser_inputs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))

@@ -59,6 +59,9 @@ class ParserModel(Tempered, StoredModel):
     arrays : dict of str to buffer
         The weights of the parser and of its pruner, float32 or as files hold them, and the sets
         of relations.
+    lent : bool
+        The weights, float32, are read where they are and not copied: nobody changes them as long
+        as the model is in use.
     """
 
     task = "parser"
@@ -78,6 +81,8 @@ class ParserModel(Tempered, StoredModel):
         arrays: dict[str, Any],
         taggers: list[TaggerModel] | None = None,
         training: dict[str, Any] | None = None,
+        *,
+        lent: bool = False,
         **options: Any,
     ) -> None:
         self.labels = labels
@@ -98,6 +103,7 @@ class ParserModel(Tempered, StoredModel):
             arrays["set_masks"],
             arrays["weights"],
             arrays["pruner"],
+            lent,
         )
 
     @property

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from operator import and_, eq, itemgetter
+from itertools import chain
+from operator import and_, eq
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from ...meter import Meter
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_trees
+from ..tagging.model import TaggerModel
 from ..tree_losses import loss_weights
 from .heaviest import heaviest_features
 from .model import ParserModel
@@ -176,7 +178,8 @@ class ParserFitting:
         if self._temperature > 0 and p.learner not in _BATCH:
             preset = {**preset, "least": 1e-3}  # most arcs have next to no probability
         learned = learn_task(p, problem, preset=preset, score=score, measure="las")
-        tables = [learned.weights.astype(np.float32), self.pruner]
+        del problem  # the model takes memory, too
+        tables = [learned.weights.astype(np.float32, copy=False), self.pruner]
         model = self._model(*(map(_without_small, tables) if p.prune else tables))
         model.training = {
             "random_state": p.random_state,
@@ -225,24 +228,25 @@ class ParserFitting:
             return self._predicted_tags(p, meter)
 
     def _predicted_tags(self, p: Any, meter: Meter) -> tuple[Parts, Tags, list[Any]]:
-        threads = p.n_threads
-        tagged = self.corpus.parts.then(_untagged)
-        predict = partial(_labels, threads=tagged.threads or threads)
-        for column in TAG_COLUMNS:
-            learn = partial(
-                make_tagger, column=column, n_jobs=threads, random_state=p.random_state, n_models=1
-            )
-            counted = meter.counting(learn, f"{column} in {p.folds} folds")
-            found = jackknifed(tagged, itemgetter(0), p.folds, counted, predict)
-            tagged = found.then(_with_column)
+        threads, parts = p.n_threads, self.corpus.parts
+
+        def learn(corpus: Any, n_models: int | None = 1) -> list[TaggerModel]:
+            """Return the taggers of a corpus; a fold's sentences are put together once for all."""
+            of = "all sentences" if n_models is None else f"{p.folds} folds"
+            return [
+                meter.counting(make_tagger, f"{column} in {of}")(
+                    corpus, column, threads, p.random_state, n_models
+                )
+                for column in TAG_COLUMNS
+            ]
+
+        predict = partial(_labels, threads=parts.threads or threads)
+        tagged = jackknifed(parts, _itself, p.folds, learn, predict).then(_with_tags)
         for name, (right, known) in tagged.sum(_tag_hits).items() if p.verbose else ():
             if known:
                 told = f"tags of {name} in {p.folds} folds: accuracy {right / known:.4f}"
                 self.parser._say(told)
-        taggers = [
-            meter.counting(make_tagger, column)(self.corpus, column, threads, p.random_state)
-            for column in TAG_COLUMNS
-        ]
+        taggers = learn(self.corpus, None)
         dev = column_tags() if self.dev is None else predicted_tags(taggers, self.dev, threads)
         return tagged, dev, taggers
 
@@ -258,11 +262,13 @@ class ParserFitting:
 
     def _dev_las(self, weights: npt.NDArray[Any]) -> float:
         assert self.dev is not None
-        model = self._model(weights.astype(np.float32, copy=False), self.pruner)
+        model = self._model(weights.astype(np.float32, copy=False), self.pruner, lent=True)
         found = model.inputs(self.dev, self.dev_tags).solve(self.parser.n_threads).outputs
         return sum(map(_words_right, self.gold, found)) / self.dev.n_tokens
 
-    def _model(self, weights: npt.NDArray[Any], pruner: npt.NDArray[Any]) -> ParserModel:
+    def _model(
+        self, weights: npt.NDArray[Any], pruner: npt.NDArray[Any], *, lent: bool = False
+    ) -> ParserModel:
         p = self.parser
         keys, masks = self.sets.stored()
         return ParserModel(
@@ -280,6 +286,7 @@ class ParserFitting:
                 "set_masks": masks,
             },
             taggers=self.taggers,
+            lent=lent,
         )
 
 
@@ -317,17 +324,18 @@ def _with_own_tags(corpus: Corpus) -> tuple[Corpus, Tags]:
     return corpus, column_tags()
 
 
-def _untagged(corpus: Corpus) -> tuple[Corpus, Tags]:
-    return corpus, []
+def _itself(corpus: Corpus) -> Corpus:
+    return corpus
 
 
-def _labels(model: Any, corpus: Corpus, threads: int) -> list[str]:
-    return [tag for row in model.label_corpus(corpus, threads) for tag in row]
+def _labels(models: Sequence[TaggerModel], corpus: Corpus, threads: int) -> Iterator[Any]:
+    """Return the tags of each word, one by each model."""
+    return zip(*(chain(*model.label_corpus(corpus, threads)) for model in models), strict=True)
 
 
-def _with_column(found: tuple[tuple[Corpus, Tags], list[str]]) -> tuple[Corpus, Tags]:
-    (corpus, tags), column = found
-    return corpus, [*tags, numbered(column)]
+def _with_tags(found: tuple[Corpus, list[tuple[str, ...]]]) -> tuple[Corpus, Tags]:
+    corpus, tags = found
+    return corpus, [numbered([word[c] for word in tags]) for c in range(len(TAG_COLUMNS))]
 
 
 def _tag_hits(tagged: tuple[Corpus, Tags]) -> dict[str, tuple[int, int]]:
