@@ -90,8 +90,8 @@ def fit(
             check_whole(name, value, 1)
     if isinstance(model, MultiLabelClassifier):  # its estimator learns there
         given: dict[str, Any] = {"dev": dev, "format": format, "shard_size": shard_size, **more}
-        on = {"cluster": cluster, "workers": workers, "threads": threads, "n_shards": n_shards}
-        model._fit(X, y, sample_weight, partial(fit, **given, **on))
+        given.update(cluster=cluster, workers=workers, threads=threads, n_shards=n_shards)
+        model._fit(X, y, sample_weight, partial(fit, **given))
         return model
     trainer = _trainer(model)
     images = hasattr(model, "superpixels")

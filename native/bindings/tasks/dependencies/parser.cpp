@@ -173,9 +173,9 @@ void bind_parser(nb::module_& m) {
                   borrowed(made.lent[0].as<float>(kWeights), kWeights),
                   borrowed(made.lent[1].as<float>(kPruner), kPruner));
             } else {
-              made.model = std::make_unique<ParserModel>(
-                  std::move(labels), std::move(sets), options, read_table(weights, kWeights),
-                  read_table(pruner, kPruner));
+              made.model = std::make_unique<ParserModel>(std::move(labels), std::move(sets),
+                                                         options, read_table(weights, kWeights),
+                                                         read_table(pruner, kPruner));
             }
             new (self) PyParser(std::move(made));
           },
