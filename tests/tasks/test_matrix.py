@@ -242,6 +242,22 @@ def test_callbacks_see_and_end_a_training(task, learner):
     assert len(found.history_) == 2
 
 
+@pytest.mark.parametrize(("task", "learner"), ITERATIVE)
+def test_no_later_iteration_changes_the_weights_of_a_callback(task, learner):
+    """A dev set keeps the best of them without a copy."""
+    given, then = [], []
+
+    def keep(record):
+        given.append(record["weights"]())
+        then.append(given[-1].copy())
+
+    it = TASKS[task]
+    it.make(learner, callbacks=keep).fit(it.examples)
+    assert len(given) > 1
+    for weights, before in zip(given, then, strict=True):
+        np.testing.assert_array_equal(weights, before)
+
+
 SHARED = {"callbacks": print, "checkpoint": "x", "n_models": 2, "min_count": 3, "C": 2.0}
 IGNORED = {
     ("tagger", "hmm"): {**SHARED, "class_weight": "balanced", "features": "pos"},

@@ -14,7 +14,8 @@ from structlearn.fitting.learner_registry import LEARNERS
 from structlearn.fitting.parts import LocalParts
 from structlearn.fitting.split_corpus import SplitCorpus, joined
 from structlearn.tasks import DependencyParser
-from structlearn.tasks.dependencies.tags import make_tagger, predicted_tags
+from structlearn.tasks.dependencies.model import _OPTIONS, ParserModel
+from structlearn.tasks.dependencies.tags import column_tags, make_tagger, predicted_tags
 from structlearn.text import Corpus
 from structlearn.text.dependency_treebank import read_treebank
 
@@ -39,6 +40,23 @@ def test_threads_at_order_two(tmp_path):
     for n_jobs in (1, 2):
         made("svm", 2, n_jobs=n_jobs, projective=True).fit(TRAIN).save(tmp_path / str(n_jobs))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_a_look_at_the_dev_set_copies_no_table():
+    """A model with lent tables reads them where they are, and parses as one of its own does."""
+    model = made("perceptron").fit(TRAIN).model_
+    arrays = {name: np.frombuffer(table, np.uint32).copy() for name, table in model.arrays.items()}
+    options = {name: getattr(model, name) for name in _OPTIONS}
+    lent = ParserModel(model.labels, arrays, lent=True, **options)
+    corpus = read_treebank(TEST)
+    best = lent.inputs(corpus, column_tags()).solve().outputs
+    assert best == model.inputs(corpus, column_tags()).solve().outputs
+    del arrays["pruner"]  # the model keeps it
+    arrays["weights"][:] = 0
+    assert not np.frombuffer(lent.arrays["weights"], np.uint32).any()
+    assert lent.inputs(corpus, column_tags()).solve().outputs != best
+    with pytest.raises(ValueError, match="power of two"):
+        ParserModel(model.labels, {**model.arrays, "weights": bytes(100)}, lent=True, **options)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
