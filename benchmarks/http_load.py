@@ -85,8 +85,9 @@ def load(
             due.extend([now] * len(idle))
         while due and idle:
             idle.popleft().send(request, due.popleft())
-        wait = max(0.0, at - now) if rate and at < until else 1.0
-        for number, _ in watch.poll(wait if idle and now < until else 1.0):
+        wait = max(0.0, at - time.perf_counter()) if rate and at < until else 1.0
+        select.select([watch], [], [], wait)  # its own timeouts are whole milliseconds
+        for number, _ in watch.poll(0):
             one = by_number[number]
             try:
                 if not one.has_answer():
