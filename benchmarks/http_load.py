@@ -1,76 +1,120 @@
 """Load for a server: ``python -m benchmarks.http_load PORT PATH SECONDS RATE [CONNECTIONS]``.
 
 Sends the request that standard input has again and again, over connections that stay open (64 if
-not said), and prints JSON: requests that were answered, errors, and percentiles of the time to an
-answer. RATE 0 sends each request as soon as the one before is answered (a closed loop); otherwise
-so many each second, whatever the answers take (an open loop), and times run from the moment at
-which a request should have been sent.
+not said), and prints JSON: requests that were answered, errors, percentiles of the time to an
+answer, and the share of a core that this program took. RATE 0 sends each request as soon as the one
+before is answered (a closed loop); otherwise so many each second, whatever the answers take (an
+open loop), and times run from the moment at which a request should have been sent.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
+import select
+import socket
 import sys
 import time
+from collections import deque
 from typing import Any
 
 CONNECTIONS = 64
+_SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+_HEAD_END, _LENGTH = b"\r\n\r\n", b"content-length: "
 
 
-async def load(
+class _Connection:
+    """A connection that stays open, and the request on its way."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.open()
+
+    def open(self) -> None:
+        """Connect, again after a failure."""
+        self.socket = socket.create_connection(("127.0.0.1", self.port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.due, self.answer, self.length = 0.0, b"", 0
+
+    def send(self, request: bytes, due: float) -> None:
+        """Send a request that should have been sent at some moment."""
+        self.due, self.answer, self.length = due, b"", 0
+        self.socket.sendall(request)
+
+    def has_answer(self) -> bool:
+        """Read what has come; whether it is all."""
+        piece = self.socket.recv(1 << 18)
+        if not piece:
+            raise ConnectionError
+        self.answer += piece
+        if not self.length and (end := self.answer.find(_HEAD_END)) >= 0:
+            told = self.answer[:end].lower().partition(_LENGTH)[2]
+            self.length = end + len(_HEAD_END) + int(told.split(None, 1)[0])
+        return 0 < self.length <= len(self.answer)
+
+
+def load(
     port: int, path: str, body: bytes, seconds: float, rate: float, connections: int = CONNECTIONS
 ) -> dict[str, Any]:
     """Send requests; return what became of them."""
-    head = (
+    request = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
-    ).encode()
-    request, times, errors = head + body, [], 0
-    due: asyncio.Queue[float] = asyncio.Queue()
+    ).encode() + body
+    times, errors, draw = [], 0, random.Random(0)
+    watch = select.epoll()
+    by_number: dict[int, _Connection] = {}
 
-    async def answer(reader: asyncio.StreamReader) -> bool:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length: ")[2].split()[0])
-        await reader.readexactly(length)
-        return head.startswith(b"HTTP/1.1 200")
+    def register(one: _Connection) -> None:
+        by_number[one.socket.fileno()] = one
+        watch.register(one.socket, select.EPOLLIN)
 
-    async def connection() -> None:
-        nonlocal errors
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while True:
-            begin = await due.get() if rate else time.perf_counter()
-            if begin > until:
-                break
+    idle = deque(_Connection(port) for _ in range(connections))
+    for one in idle:
+        register(one)
+    due: deque[float] = deque()
+    begin = now = time.perf_counter()
+    used, until = time.process_time(), begin + seconds
+    at = begin
+    while now < until or len(idle) < connections:
+        if rate:
+            while at <= now and at < until:
+                due.append(at)
+                at += draw.expovariate(rate)
+        elif now < until:
+            due.extend([now] * len(idle))
+        while due and idle:
+            idle.popleft().send(request, due.popleft())
+        wait = max(0.0, at - time.perf_counter()) if rate and at < until else 1.0
+        select.select([watch], [], [], wait)  # its own timeouts are whole milliseconds
+        for number, _ in watch.poll(0):
+            one = by_number[number]
             try:
-                writer.write(request)
-                good = await answer(reader)
-            except (OSError, asyncio.IncompleteReadError):
+                if not one.has_answer():
+                    continue
+                good = one.answer.startswith(b"HTTP/1.1 200")
+            except OSError:
                 good = False
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                watch.unregister(one.socket)
+                del by_number[number]
+                one.socket.close()
+                asked = one.due
+                one.open()
+                one.due = asked
+                register(one)
             errors += not good
-            times.append(time.perf_counter() - begin)
-        writer.close()
-
-    begin = time.perf_counter()
-    until = begin + seconds
-    tasks = [asyncio.create_task(connection()) for _ in range(connections)]
-    if rate:
-        at, draw = begin, random.Random(0)
-        while at < until:
-            await asyncio.sleep(max(0.0, at - time.perf_counter()))
-            due.put_nowait(at)
-            at += draw.expovariate(rate)
-        for _ in tasks:
-            due.put_nowait(float("inf"))
-    await asyncio.gather(*tasks)
+            times.append(time.perf_counter() - one.due)
+            idle.append(one)
+        now = time.perf_counter()
+        if now >= until:
+            due.clear()
+    took = time.perf_counter() - begin
     times.sort()
     shares = {name: times[min(len(times) - 1, int(len(times) * p))] for name, p in _SHARES.items()}
-    return {"requests": len(times), "errors": errors, "rate": len(times) / seconds, **shares}
+    core = (time.process_time() - used) / took
+    rates = {"rate": len(times) / seconds, "share of a core": core}
+    return {"requests": len(times), "errors": errors, **rates, **shares}
 
-
-_SHARES = {"median": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 
 if __name__ == "__main__":
     port, path, seconds, rate, *connections = sys.argv[1:]
@@ -82,4 +126,4 @@ if __name__ == "__main__":
         float(rate),
         *map(int, connections),
     )
-    print(json.dumps(asyncio.run(found)))
+    print(json.dumps(found))

@@ -112,9 +112,33 @@ def _measured(context: Context, threads: int) -> Result:
         if ADDRESS in calls.theirs:
             their, inputs = calls.theirs[ADDRESS], calls.inputs[ADDRESS]
             _measure(result, f"python-crfsuite, {ADDRESS}", their, inputs, threads, seconds / 4)
+        for name in (ADDRESS, TAGGER):
+            if name in calls.ours:
+                median = result.details[name]["quiet median"] * 1e-6
+                _measure(
+                    result, f"a loop as long as {name}", _loop(median), [0], threads, seconds / 4
+                )
     finally:
         pin(list(context.cores[-1:]))
     return result
+
+
+def _loop(seconds: float) -> Call:
+    """Return a call that counts for so long, and does nothing else: what the system adds to it."""
+    n = 1000
+    best = min(_counted(n) for _ in range(200))
+    return lambda _: _count(round(n * seconds / best))
+
+
+def _count(n: int) -> None:
+    for _ in range(n):
+        pass
+
+
+def _counted(n: int) -> float:
+    begin = time.perf_counter()
+    _count(n)
+    return time.perf_counter() - begin
 
 
 def _add_rows(

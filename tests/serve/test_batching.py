@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 import pytest
 
+from structlearn.serve import batching
 from structlearn.serve.batching import Batcher
 from structlearn.serve.refusals import Refused
+
+
+@pytest.fixture(autouse=True)
+def _on_threads(monkeypatch):
+    """Nothing is brief, unless a test says otherwise."""
+    monkeypatch.setattr(batching, "_BRIEF", -1.0)
 
 
 @dataclass(frozen=True)
@@ -138,3 +145,31 @@ def test_answers_belong_to_their_queries_under_load(size):
 
     for n, one in enumerate(asyncio.run(main())):
         assert isinstance(one, asyncio.CancelledError) if n % 7 == 0 else one == b"%d" % n
+
+
+def test_brief_queries_are_answered_in_the_event_loop_once_they_are_known_to_be(monkeypatch):
+    """Those that arrive together go together; long ones of the same question go to a thread."""
+    monkeypatch.setattr(batching, "_BRIEF", 0.5)
+    batches = []
+
+    def answer(queries):
+        here = threading.current_thread() is threading.main_thread()
+        batches.append((here, [query.name for query in queries]))
+        if queries[0].name < 0:
+            raise KeyError("x")
+        return [b"%d" % query.name for query in queries]
+
+    async def main():
+        batcher = Batcher(answer, 1, 100, lambda n: None)
+        ask = [Asked("a", 0)], [Asked("a", n) for n in (1, 2, 3)], [Asked("b", 4)]
+        for some in (*ask, [Asked("a", 5, 10**12)], [Asked("a", -1)], [Asked("a", 6)]):
+            tasks = [asyncio.create_task(batcher.run(one)) for one in some]
+            found = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
+            expected = [b"%d" % one.name for one in some]
+            assert found == expected or (some[0].name < 0 and type(found[0]) is KeyError)
+        batcher.close()
+
+    asyncio.run(main())
+    assert batches == [
+        (False, [0]), (True, [1, 2, 3]), (False, [4]), (False, [5]), (True, [-1]), (True, [6]),
+    ]  # fmt: skip

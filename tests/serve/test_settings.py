@@ -1,9 +1,12 @@
 """What the command line of a server accepts."""
 
 import asyncio
+import errno
 import json
-import signal
+import select
 import socket
+import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -16,10 +19,9 @@ from structlearn.exceptions import FileError
 from structlearn.serve import Settings
 from structlearn.serve.registry import Registry
 from structlearn.serve.settings import named_models, read_tokens
-from structlearn.serve.shared_socket import SharedSocket, take_all_when_stopped
+from structlearn.serve.shared_socket import SharedSocket, n_waiting, refuse_new
 from structlearn.tasks import ImageSegmenter, Tagger
 
-STOPS = (signal.SIGTERM, signal.SIGINT)
 SENTENCES = [[("fish", "N"), ("sleep", "V")]]
 
 
@@ -142,10 +144,8 @@ def test_only_whole_files_are_models(files):
         Registry({"bad": str(files / "bad.model")}).check()
 
 
-@pytest.mark.parametrize("stopping", [False, True])
-def test_a_process_takes_one_connection_at_a_time(stopping, monkeypatch):
-    """Of eight that wait; all at once when it is to stop."""
-    monkeypatch.setattr(SharedSocket, "stopping", stopping)
+def test_a_process_takes_one_connection_at_a_time():
+    """Of eight that wait."""
     taken, most = [], 0
 
     async def serve(listening):
@@ -169,21 +169,30 @@ def test_a_process_takes_one_connection_at_a_time(stopping, monkeypatch):
         listening.bind(("127.0.0.1", 0))
         asyncio.run(serve(listening))
     assert len(taken) == 8
-    assert most == (8 if stopping else 1)
+    assert most == 1
 
 
-def test_a_signal_has_all_connections_taken(monkeypatch):
-    """What was to be done at the signal is done as well."""
-    monkeypatch.setattr(SharedSocket, "stopping", False)
-    caught = []
-    before = {n: signal.signal(n, lambda *a: caught.append(a[0])) for n in STOPS}
+@pytest.mark.skipif(sys.platform != "linux", reason="a filter of Linux's")
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_new_connections_are_refused_and_those_that_have_begun_are_kept(address):
+    """The client that comes too late is not connected: it knows that nobody has its request."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
-        take_all_when_stopped()
-        assert not SharedSocket.stopping
-        for number in STOPS:
-            signal.raise_signal(number)
-        assert SharedSocket.stopping
-        assert caught == list(STOPS)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        listening = socket.create_server((address, 0), family=family)
+    except OSError:
+        pytest.skip("no IPv6 here")
+    with listening, ExitStack() as stack:
+        where = listening.getsockname()
+        clients = [stack.enter_context(socket.create_connection(where[:2], 5)) for _ in range(3)]
+        assert n_waiting([listening]) == 3
+        refuse_new([listening])
+        late = stack.enter_context(socket.socket(family))
+        late.setblocking(False)
+        assert late.connect_ex(where) == errno.EINPROGRESS
+        for waits in (2, 1, 0):
+            stack.enter_context(listening.accept()[0]).sendall(b"x")
+            assert n_waiting([listening]) == waits
+        assert [one.recv(1) for one in clients] == [b"x"] * 3
+        listening.close()
+        assert select.select([], [late], [], 10)[1]  # it has asked again
+        assert late.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED

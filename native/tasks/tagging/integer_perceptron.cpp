@@ -13,6 +13,7 @@ constexpr std::size_t kLanes = 8;
 constexpr std::int32_t kShort = 32767;  // the largest number of 16 bits
 constexpr std::size_t kReadAhead = 64;
 constexpr std::size_t kStepAhead = 8;
+constexpr std::size_t kManyLabels = 64;  // from here on most labels before one can be passed over
 // A forbidden outcome: far below every score, and far from overflowing when scores are added to it.
 constexpr std::int32_t kForbidden = -(1 << 28);
 
@@ -80,16 +81,18 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   transition_behind_.assign(K_ * stride_, 0);
   start_behind_.assign(stride_, 0);
   end_behind_.assign(stride_, 0);
+  if (K_ >= kManyLabels) most_.assign(K_, 0);
   transition_ = transition_mask_;
   start_ = start_mask_;
   end_ = end_mask_;
-  transpose();
+  derive();
 }
 
-void IntegerPerceptron::transpose() {
+void IntegerPerceptron::derive() {
   for (std::size_t a = 0; a < K_; ++a) {
-    for (std::size_t b = 0; b < K_; ++b)
-      transposed_[b * stride_ + a] = transition_[a * stride_ + b];
+    const std::int32_t* const row = transition_.data() + a * stride_;
+    for (std::size_t b = 0; b < K_; ++b) transposed_[b * stride_ + a] = row[b];
+    if (!most_.empty()) most_[a] = *std::max_element(row, row + K_);
   }
 }
 
@@ -188,10 +191,38 @@ void IntegerPerceptron::viterbi(const Batch& batch, std::size_t begin, std::size
                           stride_, scores_.data());
   }
   for (std::size_t k = 0; k < stride_; ++k) alpha_[k] = start_[k] + scores_[k];
-  kernel.integer_viterbi(transition_.data(), scores_.data(), L, K_, stride_, 2 * kForbidden,
-                         alpha_.data());
+  if (most_.empty()) {
+    kernel.integer_viterbi(transition_.data(), scores_.data(), L, K_, stride_, 2 * kForbidden,
+                           alpha_.data());
+  } else {
+    forward_pruned(L);
+  }
   kernel.integer_path(alpha_.data(), end_.data(), transposed_.data(), L, K_, stride_,
                       batch.gold.data() + begin, found_.data());
+}
+
+void IntegerPerceptron::forward_pruned(std::size_t L) {
+  for (std::size_t t = 1; t < L; ++t) {
+    const std::int32_t* const before = alpha_.data() + (t - 1) * stride_;
+    // What the best label gives is a lower bound of all columns: others must reach it in one.
+    const auto top = static_cast<std::size_t>(std::max_element(before, before + K_) - before);
+    const std::int32_t* const row = transition_.data() + top * stride_;
+    const std::int32_t least = before[top] + *std::min_element(row, row + K_);
+    std::size_t n = 0;
+    rows_.clear();
+    step_.assign(stride_, 0);
+    for (std::size_t j = 0; j < K_; ++j) {
+      if (j != top && before[j] + most_[j] <= least) continue;
+      const std::int32_t* const from = transition_.data() + j * stride_;
+      rows_.insert(rows_.end(), from, from + stride_);
+      step_[n++] = before[j];
+    }
+    step_.resize(2 * stride_);
+    kernels().integer_viterbi(rows_.data(), scores_.data() + (t - 1) * stride_, 2, n, stride_,
+                              2 * kForbidden, step_.data());
+    std::copy_n(step_.begin() + static_cast<std::ptrdiff_t>(stride_), stride_,
+                alpha_.begin() + static_cast<std::ptrdiff_t>(t * stride_));
+  }
 }
 
 void IntegerPerceptron::step_full(std::uint32_t row, std::size_t label, std::int32_t d) {
@@ -222,7 +253,8 @@ void IntegerPerceptron::step_listed(std::uint32_t entry, std::int32_t d) {
 }
 
 void IntegerPerceptron::step_transition(std::size_t from, std::size_t to, std::int32_t d) {
-  transition_[from * stride_ + to] += d;
+  const std::int32_t now = transition_[from * stride_ + to] += d;
+  if (!most_.empty()) most_[from] = std::max(most_[from], now);
   transposed_[to * stride_ + from] += d;
   transition_behind_[from * stride_ + to] -= d * steps_;
 }
@@ -291,6 +323,7 @@ EpochReport IntegerPerceptron::epoch(const Batch& batch, std::span<const std::in
                                      Interrupt& interrupt) {
   EpochReport report;
   make_room(batch.most_full);
+  if (!most_.empty()) derive();  // steps have only raised the bounds
   for (std::size_t n = 0; n < order.size(); ++n) {
     if (interrupt.requested()) {
       report.complete = false;
@@ -392,7 +425,7 @@ void IntegerPerceptron::load(std::span<const std::int32_t> v, std::span<const st
     now = static_cast<std::remove_reference_t<decltype(now)>>(v[q] + mask);
     lacks = behind[q];
   });
-  transpose();
+  derive();
   steps_ = steps;
 }
 

@@ -113,10 +113,13 @@ class IntegerPerceptron {
   // Widens before sums of so many weights might not fit.
   void make_room(std::size_t most_full);
   void viterbi(const Batch&, std::size_t begin, std::size_t end);
+  // The best scores up to each token, from the labels before it that can be best before any label.
+  void forward_pruned(std::size_t L);
   void update(const Batch&, std::size_t begin, std::size_t end);
   // By how much the labels that were found score more than the gold ones.
   std::int64_t loss(const std::uint16_t* gold, std::size_t L) const;
-  void transpose();
+  // Makes what follows from the transitions.
+  void derive();
   void step_full(std::uint32_t row, std::size_t label, std::int32_t d);
   void step_listed(std::uint32_t entry, std::int32_t d);
   void step_transition(std::size_t from, std::size_t to, std::int32_t d);
@@ -139,9 +142,12 @@ class IntegerPerceptron {
   // Transitions with the masks in them, both ways round; start and end in rows of stride_.
   std::vector<std::int32_t> transition_, transposed_, start_, end_;
   std::vector<std::int32_t> transition_mask_, start_mask_, end_mask_;
+  // No transition from a label is larger; empty where labels are so few that it saves nothing.
+  std::vector<std::int32_t> most_;
   std::vector<std::int64_t> transition_behind_, start_behind_, end_behind_;
   std::int64_t steps_ = 0;
   std::vector<std::int32_t> scores_, alpha_;  // of the sentence at hand
+  std::vector<std::int32_t> rows_, step_;     // transitions from some labels; two rows of alpha
   std::vector<std::uint16_t> found_;
 };
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import sys
-import threading
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -15,13 +14,12 @@ from typing import Any
 from ..exceptions import FileError
 from .answers import answer
 from .batching import Batcher
-from .guard import Guard, json_answer, read_body
+from .guard import Deadline, Guard, json_answer, read_body
 from .metrics import Metrics
 from .queries import read_query
 from .refusals import Refused
 from .registry import Registry
 from .settings import Settings, check_packages
-from .shared_socket import take_all_when_stopped
 
 #: Seconds that a thread that computes keeps Python's lock while connections wait for it. Python's
 #: own 5 ms pass at each turn: many requests had to wait for tens of them.
@@ -106,8 +104,6 @@ class _Service:
             _log.info("%s: %s, version %s", held.name, type(held.model).__name__, held.version)
         self.metrics.gauge("workers", 1)
         self.metrics.write()
-        if self.settings.workers > 1 and threading.current_thread() is threading.main_thread():
-            take_all_when_stopped()
         watching = asyncio.create_task(self._watch())
         try:
             yield
@@ -173,7 +169,8 @@ class _Service:
         body = await read_body(scope, receive, limits.max_body, limits.timeout)
         query = read_query(kind, body, self.registry)
         try:
-            found = await asyncio.wait_for(self.batcher.run(query), limits.timeout)
+            with Deadline(limits.timeout):
+                found = await self.batcher.run(query)
         except asyncio.TimeoutError:
             raise Refused(
                 503, f"no answer within {limits.timeout:g} seconds: send less, or try again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from asyncio import TimerHandle, Transport
+from asyncio import AbstractEventLoop, TimerHandle, Transport
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any
 
@@ -29,6 +29,36 @@ def _limits() -> tuple[int, float]:
     return settings.connections, 2 * settings.timeout + _HEAD
 
 
+class _Gathering:
+    """A transport that sends what is written in one turn of the event loop together.
+
+    The head of an answer and its body are two writes, and each would cost a call of the system, and
+    wake the client.
+    """
+
+    def __init__(self, transport: Transport, loop: AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._written: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        data = b"".join(self._written)
+        self._written.clear()
+        if data:
+            self._transport.write(data)
+
+
 class Connection(H11Protocol):
     """uvicorn's connection, cut off if a request takes too long, however slowly its bytes drip in.
 
@@ -40,12 +70,13 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: Transport) -> None:
         """Begin; hang up if too many connections are open."""
-        super().connection_made(transport)
-        # Heads and bodies are two writes; asyncio sees to it for sockets it has made itself alone.
+        gathering: Any = _Gathering(transport, self.loop)
+        super().connection_made(gathering)
+        # Long answers are several writes; asyncio sees to it for sockets it has made itself alone.
         transport.get_extra_info("socket").setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         if len(self.connections) > _limits()[0]:
-            transport.write(_BUSY)
-            transport.close()
+            gathering.write(_BUSY)
+            gathering.close()
         self._within(_HEAD)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,9 +1,11 @@
 """Predictions of taggers against enumeration, their parameters, and how they are kept."""
 
 import itertools
+import random
 import signal
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -421,6 +423,25 @@ def test_prune_leaves_small_weights_out():
     pruned = Tagger(templates(), max_iter=3, prune=0.5).fit(sentences).model_
     assert weights_by_name(pruned) == {k: w for k, w in whole.items() if abs(w) > 0.5}
     assert 0 < len(weights_by_name(pruned)) < len(whole)
+
+
+@pytest.mark.parametrize("n_labels", [256, 257])
+def test_prune_leaves_out_lone_weights_of_many_labels(n_labels):
+    """A feature with one weight that is left costs more than it tells, unless it is large."""
+    draw = random.Random(n_labels)
+    sentences = [
+        [(f"w{draw.randrange(400)}", f"L{k}"), (f"w{draw.randrange(400)}", "L0")]
+        for _ in range(3)
+        for k in range(n_labels)
+    ]
+    how = {"max_iter": 3, "candidates": 0, "all_possible_states": 0, "learner": "perceptron"}
+    whole = weights_by_name(Tagger(templates(), **how).fit(sentences).model_)
+    pruned = weights_by_name(Tagger(templates(), prune=0.5, **how).fit(sentences).model_)
+    kept = {place: w for place, w in whole.items() if abs(w) > 0.5}
+    alone = Counter(name for name, _ in kept)
+    large = {p: w for p, w in kept.items() if alone[p[0]] > 1 or abs(w) > 2.0}
+    assert 0 < len(large) < len(kept)
+    assert pruned == (large if n_labels > 256 else kept)
 
 
 def test_all_possible_states_has_more_weights():

@@ -63,7 +63,8 @@ class Tagger(TokenLabels, LabelTagger):
     hash_bits : int, default=0
         Above 0: features are folded to 2^bits and their names are not kept.
     prune : float, default=0.0
-        Leave weights of at most this absolute value out of the model.
+        Leave weights of at most this absolute value out of the model; with more than 256 labels,
+        of features with one weight, up to four times as large ones.
     unknown : str, default="_"
         A label that is not known: left open in training, left out of all scores.
     sets : str, default=""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Vector = Array
 
+#: With more labels than this features with one weight are pruned up to so many times as large ones.
+_MANY_LABELS, _LONE = 256, 4.0
+
 
 class TokenWeights:
     """Which weights a tagger of tokens has: those of a chain over its labels. Can be sent.
@@ -125,7 +128,7 @@ class TokenWeights:
         kept: dict[str, Any] = {}
         layout, n = self.layout, len(self.labels)
         tables: dict[str, list[Any]] = {
-            "state": [self.inventory.keys, *layout.rows("label", w), n, prune]
+            "state": [self.inventory.keys, *_pruned(*layout.rows("label", w), n, prune), n, prune]
         }
         names = ["start", "end", *(f"transition{m}" for m in range(1, self.order + 1))]
         for name in names:
@@ -159,8 +162,8 @@ class TokenWeights:
             "end": self.table("end", w[start:end]),
             "transition1": self.table("transition", w[end:]),
         }
-        rows = self.inventory.keys, row_ptr, column, w[:state]
-        packed, kept = packed_table("state", *rows, n, prune)
+        rows = _pruned(row_ptr, column, w[:state], n, prune)
+        packed, kept = packed_table("state", self.inventory.keys, *rows, n, prune)
         return {**arrays, **packed}, {"state": kept}
 
     def mask(self, name: str) -> Any:
@@ -220,3 +223,24 @@ def put_scores(block: Any, w: Vector, scores: Any, labels: Any, n_labels: int) -
     known = np.where(np.isfinite(table), table, 0.0)
     whole[np.ix_(*[labels] * axes)] = known.reshape((len(labels),) * axes)
     w[block.offset : block.offset + block.size] = whole.ravel()
+
+
+def _pruned(
+    row_ptr: Any, column: Any, weights: Any, n_labels: int, prune: float
+) -> tuple[Any, Any, Any]:
+    """Return rows of weights; of many labels, without small ones that are alone with a feature.
+
+    Most features of hundreds of labels were seen with one, and a feature takes the room of three
+    weights in a file (``docs/internals/label_sets.md``).
+    """
+    if not prune or n_labels <= _MANY_LABELS:
+        return row_ptr, column, weights
+    import numpy as np
+
+    size = np.array(weights, dtype=np.float64)
+    begin = np.frombuffer(row_ptr, np.uint32)
+    stays = np.abs(size) > prune
+    so_far = np.concatenate(([0], np.cumsum(stays)))
+    alone = so_far[begin[1:]] - so_far[begin[:-1]] == 1
+    size[np.repeat(alone, np.diff(begin)) & (np.abs(size) <= _LONE * prune)] = 0.0
+    return row_ptr, column, size
