@@ -48,6 +48,7 @@ BANK = make_treebank(30, random_state=0)
         ("word[-2]", "=_B-1", "it is the second token"),
         ("word[-2] word[-1]", "=_B-2 _B-1", "it is the first token"),
         ("pos[2]", "=_B+2", "it is the last token"),
+        ("pos[0] pos[1]", "=NN _B+1", 'it is the last token and the tag is "NN"'),
         ("pos[2]", "=_B+1", "it is the last token but one"),
         ("word[0]", "=a=b", 'the word is "a=b"'),
         ("word[-1] pos[0]", "=the NN", 'the word before is "the" and the tag is "NN"'),

@@ -27,6 +27,7 @@ _COLUMNS = {
 }
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+_POSITION = "it is"  # the first token
 _BEYOND = "_B"  # values beyond the ends of a sentence: _B-1, _B+2
 
 
@@ -73,6 +74,7 @@ class Phrases:
             _part(attribute, offset, place, one)
             for (attribute, offset), place, one in zip(atoms, places, values, strict=True)
         ]
+        parts.sort(key=lambda part: not part.startswith(_POSITION))  # one order, one phrase
         phrase = " and ".join(dict.fromkeys(parts))
         return f"pair of labels where {phrase}" if template.transition else phrase
 
@@ -126,7 +128,7 @@ def _at_an_end(offset: int, place: str, beyond: int) -> str:
     else:
         which = f"last token{_but(offset - beyond)}"
     verbs = {"begin": "it begins at", "end": "it ends at", "inside": "one in it is"}
-    return f"{verbs.get(place, 'it is')} the {which}"
+    return f"{verbs.get(place, _POSITION)} the {which}"
 
 
 def _ordinal(number: int) -> str:
