@@ -63,7 +63,7 @@ def format_of_name(path: str) -> str:
         return "brat"
     raise ValueError(
         f"{path}: its name does not say the format; choose one with --to: columns, prodigy, "
-        "doccano, labelstudio, brat or docbin"
+        "doccano, labelstudio, brat or docbin (models: structlearn convert-model)"
     )
 
 
