@@ -1,9 +1,9 @@
 """Install structlearn from this folder, and show what is being done: ``make`` calls this.
 
 pip is silent while it compiles, and fetches before it compiles. Here one pip compiles the core
-while another fetches what the rest needs, whose Python is compiled when it is first imported. What is fetched and how many files are compiled is
-printed, on a terminal in one line, elsewhere every fifth file; all that they said is in
-``build/install.log``, and is printed if one fails.
+while another fetches what the rest needs, whose Python is compiled when it is first imported. What
+is fetched and how many files are compiled is printed, on a terminal in one line, elsewhere every
+fifth file; all that they said is in ``build/install.log``, and is printed if one fails.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ def document():
         [[None, ["did", "n't"], None, None], [None] * 5],
     )
     heads = [4, 4, 4, 0, 4, 2, 0, 2, 3, 2]
-    tags = "PROPN AUX PART VERB PUNCT PRON VERB PROPN PROPN PUNCT".split()
-    entities = "B-PER O O O O O O B-PER I-PER O".split()
-    chunks = "B-NP B-VP I-VP I-VP O B-NP B-VP B-NP I-NP O".split()
+    tags = ["PROPN", "AUX", "PART", "VERB", "PUNCT", "PRON", "VERB", "PROPN", "PROPN", "PUNCT"]
+    entities = ["B-PER", "O", "O", "O", "O", "O", "O", "B-PER", "I-PER", "O"]
+    chunks = ["B-NP", "B-VP", "I-VP", "I-VP", "O", "B-NP", "B-VP", "B-NP", "I-NP", "O"]
     for token, head, tag, entity, chunk in zip(doc, heads, tags, entities, chunks, strict=True):
         token.lemma, token.upos, token.xpos = token.text.lower(), tag, tag[:2]
         token.feats = "Number=Sing|Person=3" if tag == "PROPN" else "_"

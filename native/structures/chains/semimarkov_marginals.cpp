@@ -107,8 +107,8 @@ void sum_labels(const SegmentView& v, std::size_t j, const SegmentForward& f,
   }
 }
 
-SegmentForward forward(const SegmentView& v, double eps, const TableExponentials& tables, bool keep_terms,
-                Workspace& ws) {
+SegmentForward forward(const SegmentView& v, double eps, const TableExponentials& tables,
+                       bool keep_terms, Workspace& ws) {
   const std::size_t L = v.L, K = v.K;
   SegmentForward f;
   f.eps = eps;

@@ -203,7 +203,7 @@ def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
             ]
             values = [number(o["value"]) for o in step["options"]]
             lines = [f"best score = {braces('max', symbols)}"]
-            lines.append(equals(braces('max', values), number(step["value"])))
+            lines.append(equals(braces("max", values), number(step["value"])))
             say = (
                 f"The best score is {number(step['value'])}, with {ends[step['best']]} at the end."
             )
@@ -252,7 +252,7 @@ def _sum_steps(trace: traces.Trace, sequence: Sequence, temperature: float) -> l
                 sums = [added([o["head_value"], *_parts(o, sequence)]) for o in step["options"]]
                 lines = [
                     f"{name} = {braces('log Σ exp', symbols)}",
-                    equals(braces('log Σ exp', sums), number(step["value"])),
+                    equals(braces("log Σ exp", sums), number(step["value"])),
                 ]
             else:
                 end = f"end({label})" if "end" in sequence.given else "nothing follows"
