@@ -1,9 +1,9 @@
 """Install structlearn from this folder, and show what is being done: ``make`` calls this.
 
 pip is silent while it compiles, and fetches before it compiles. Here one pip compiles the core
-while another fetches what the rest needs. What is fetched and how many files are compiled is
-printed, on a terminal in one line, elsewhere every fifth file; all that they said is in
-``build/install.log``, and is printed if one fails.
+while another fetches what the rest needs, whose Python is compiled when it is first imported. What
+is fetched and how many files are compiled is printed, on a terminal in one line, elsewhere every
+fifth file; all that they said is in ``build/install.log``, and is printed if one fails.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def main() -> int:
     with ThreadPoolExecutor() as pool:
         jobs = [
             pool.submit(install, arguments, progress)
-            for arguments in ([*local, "."], requirements())
+            for arguments in ([*local, "."], ["--no-compile", *requirements()])
         ]
         results = [job.result() for job in jobs]
     if not any(code for code, _ in results):

@@ -66,6 +66,10 @@ nb::bytes to_bytes(const std::vector<T>& values) {
   return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
+inline bool is_list(PyObject* o) {
+  return PyList_CheckExact(o) || PyTuple_CheckExact(o);
+}
+
 // A match of bytes may have torn a character.
 inline nb::str text_of(std::string_view s) {
   PyObject* text = PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace");

@@ -66,7 +66,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr std::size_t kMostSteps = 100;
+constexpr std::size_t kMostIterations = 100;
 // Steps without a tenth off the gap after which rounding is all there is.
 constexpr std::size_t kPatience = 15;
 // How far a step goes towards the boundary.
@@ -378,7 +378,7 @@ BlockSolution solve_blocks(const BlockProgram& program, const Precision& wanted,
     run.begin(level);
     double last = HUGE_VAL, lowest = HUGE_VAL;
     std::size_t idle = 0;
-    for (std::size_t k = 0; k < kMostSteps && !interrupt.requested(); ++k) {
+    for (std::size_t k = 0; k < kMostIterations && !interrupt.requested(); ++k) {
       if (!run.step()) break;
       ++best.steps;
       const double gap = run.look(best);

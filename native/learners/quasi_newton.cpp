@@ -11,15 +11,15 @@
 namespace structlearn {
 namespace {
 
-constexpr std::size_t kChunk = 16384;  // of the passes below; fixed, whatever the threads
+constexpr std::size_t kRun = 16384;  // of the passes below; fixed, whatever the threads
 
 // Calls body(begin, end, sums) for fixed chunks and adds the chunks' sums up in order.
 template <std::size_t N, class Body>
 std::array<double, N> sum_chunks(std::size_t n, std::size_t threads, Body&& body) {
-  const std::size_t chunks = (n + kChunk - 1) / kChunk;
+  const std::size_t chunks = (n + kRun - 1) / kRun;
   std::vector<std::array<double, N>> part(chunks, std::array<double, N>{});
   parallel_for(chunks, threads, [&](std::size_t c, std::size_t) {
-    body(c * kChunk, std::min(n, (c + 1) * kChunk), part[c]);
+    body(c * kRun, std::min(n, (c + 1) * kRun), part[c]);
   });
   std::array<double, N> total{};
   for (const auto& p : part) {

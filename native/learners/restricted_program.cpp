@@ -7,7 +7,7 @@ namespace structlearn {
 namespace {
 
 // Entries of all vectors together.
-constexpr std::size_t kMostEntries = 30'000'000;
+constexpr std::size_t kMostInRows = 30'000'000;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ RestrictedProgram::RestrictedProgram(const WorkingSets& sets, const ConePoint& c
     }
     program_.end_block(set.gold_cost, sets.scale(i));
     example_.push_back(i);
-    too_large_ = program_.rows.value.size() > kMostEntries;
+    too_large_ = program_.rows.value.size() > kMostInRows;
     if (too_large_) return;
   }
   if (cone.cone != nullptr) cone_row_ = add_cone(program_, *cone.cone);

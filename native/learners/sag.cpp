@@ -14,9 +14,9 @@ constexpr int kDoublings = 60;
 constexpr std::int32_t kLongestStreak = 5;
 
 // Weights of examples with their sum and maximum; every node is a function of the leaves alone.
-class Tree {
+class SumTree {
  public:
-  explicit Tree(std::span<const double> leaves) : size_(std::bit_ceil(leaves.size() + 1)) {
+  explicit SumTree(std::span<const double> leaves) : size_(std::bit_ceil(leaves.size() + 1)) {
     sum_.assign(2 * size_, 0.0);
     max_.assign(2 * size_, 0.0);
     for (std::size_t i = 0; i < leaves.size(); ++i) sum_[size_ + i] = max_[size_ + i] = leaves[i];
@@ -211,7 +211,7 @@ class Visitor {
   const Scorer& scorer_;
   const SagSettings& s_;
   SagState& state_;
-  Tree tree_;
+  SumTree tree_;
   std::vector<double> scratch_;  // one zero a weight
   std::vector<std::size_t> active_;
   double seen_ = 0.0;         // examples that have a memory

@@ -50,6 +50,13 @@ double log_sum(std::size_t n, double eps, Term&& x) {
   return top + eps * elementary::log(sum);
 }
 
+// eps log (exp(a / eps) + exp(b / eps)), eps > 0.
+inline double log_add(double a, double b, double eps) {
+  const double top = std::max(a, b), low = std::min(a, b);
+  return low == kMinusInfinity ? top
+                               : top + eps * elementary::log1p(elementary::exp((low - top) / eps));
+}
+
 // Calls f(i, share) for i < n, where share is that of exp(x(i) / eps) in their sum. However large
 // the scores are, the shares add up to 1.
 template <class Term, class F>

@@ -44,9 +44,9 @@ bool is_aside_id(std::string_view id) {
 
 // What may be wrong with a line of more or fewer cells, which blanks separate.
 const char* guess(std::span<const std::string_view> cells, std::span<const Column> columns) {
-  const bool labelled = cells.size() > columns.size() && columns.size() > 1 &&
-                        chunk_label(cells.back()).prefix != 'O' &&
-                        cells.back().find('-') != std::string_view::npos;
+  const bool chunk =
+      chunk_label(cells.back()).prefix != 'O' && cells.back().find('-') != std::string_view::npos;
+  const bool labelled = columns.size() > 1 && cells.size() > 1 && (chunk || cells.back() == "O");
   return labelled ? ". A cell with a blank in it? Then tabs have to separate the columns"
                   : ". Is this running text, one sentence on each line?";
 }

@@ -55,6 +55,13 @@ def test_capability_errors_say_what_works():
         bare.outputs(label=np.zeros(1))
     assert issubclass(CapabilityError, ValueError)
 
+    class NoSearch(TwoBlocks):
+        def edges(self, **scores):
+            return None
+
+    with pytest.raises(CapabilityError, match="NoSearch has no search: define edges"):
+        NoSearch().argmax(choice=np.zeros(2), bonus=np.zeros(3))
+
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_runner_up(n):

@@ -531,5 +531,7 @@ def test_a_word_with_a_blank_is_not_taken_for_running_text():
     with pytest.raises(LineError) as caught:
         parsed(b"Ann B-PER\nNew York B-LOC\n")
     assert "'New York B-LOC'. A cell with a blank in it? Then tabs" in str(caught.value)
+    with pytest.raises(LineError, match=r"'is O'\. A cell with a blank in it"):
+        parsed(b"New York B-LOC\nis O\n")
     with pytest.raises(LineError, match="Is this running text"):
         parsed(b"He sat\nHe ate a sub-cut\n")

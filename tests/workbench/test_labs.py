@@ -12,7 +12,7 @@ import pytest
 
 from structlearn.structures import Arborescence, Chain, Grid
 from structlearn.traces.trace import plain
-from structlearn.workbench.formulas import added, number
+from structlearn.workbench.formulas import added, equals, number
 from structlearn.workbench.labs import ask, image
 from structlearn.workbench.labs.constraints import read_constraint
 from structlearn.workbench.models import Models
@@ -369,3 +369,8 @@ def test_numbers_are_written_as_readers_write_them():
 def test_the_page_offers_branch_and_bound_where_it_is_answered():
     page = files("structlearn.workbench").joinpath("page").joinpath("image.js").read_text()
     assert f"const MOST_BRANCHED = {image.MOST_BRANCHED};" in page
+
+
+def test_sides_of_a_formula_that_read_the_same_stand_once():
+    assert equals(added([3.0]), number(3.0)) == "= 3"
+    assert equals(added([3.0, 1.0]), number(4.0)) == "= 3 + 1 = 4"

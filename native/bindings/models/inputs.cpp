@@ -37,7 +37,7 @@ void check_outputs(const PyInputs& self, const std::vector<Output>& outputs) {
 
 // The outputs one after another, where each ends, their scores, and whether each is proven to be a
 // best one: int32, int64, double, uint8.
-nb::tuple solve(const PyInputs& self, std::size_t threads) {
+nb::tuple solve_all(const PyInputs& self, std::size_t threads) {
   const std::size_t n = self.inputs->size();
   std::vector<Output> y(n);
   std::vector<double> value(n);
@@ -241,7 +241,7 @@ void bind_inputs(nb::module_& m) {
   });
   nb::class_<PyInputs> inputs(m, "Inputs");
   inputs.def("__len__", [](const PyInputs& self) { return self.inputs->size(); })
-      .def("solve", &solve, nb::arg("threads") = 1)
+      .def("solve", &solve_all, nb::arg("threads") = 1)
       .def("kbest", &kbest_of_all, nb::arg("n"), nb::arg("threads") = 1)
       .def("marginals", &marginals_of_all, nb::arg("temperature"), nb::arg("least") = 0.0,
            nb::arg("threads") = 1, nb::arg("merged") = true)

@@ -100,14 +100,14 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
   out.scores.block[spec.block] = a.data();
 }
 
-const char* text_of(nb::handle key) {
+const char* key_text(nb::handle key) {
   const char* name = PyUnicode_AsUTF8(key.ptr());
   if (name == nullptr) throw nb::python_error();
   return name;
 }
 
 const BlockName& find_block(const NativeStructure& s, nb::handle key) {
-  const char* name = text_of(key);
+  const char* name = key_text(key);
   for (const BlockName& b : s.blocks) {
     if (b.name == name) return b;
   }
@@ -132,7 +132,7 @@ struct Given {
 
   Given(const NativeStructure& s, nb::dict scores) {
     for (auto [key, value] : scores) {
-      const bool is_topology = !s.topology.empty() && s.topology == text_of(key);
+      const bool is_topology = !s.topology.empty() && s.topology == key_text(key);
       nb::handle& place = is_topology ? topology : block[find_block(s, key).block];
       if (!value.is_none()) place = value;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -43,10 +44,6 @@ void append_utf8(PyObject* s, std::string& out) {
       tail(c, 0);
     }
   }
-}
-
-bool is_list(PyObject* o) {
-  return PyList_CheckExact(o) || PyTuple_CheckExact(o);
 }
 
 // What Python returned, or what it raised.

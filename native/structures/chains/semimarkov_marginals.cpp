@@ -1,4 +1,4 @@
-// Forward-backward for segmentations, and drawing from the distribution it describes.
+// SegmentForward-backward for segmentations, and drawing from the distribution it describes.
 //
 // What is kept from one position to the next is a logarithm (in the units of the scores), so that
 // nothing is lost however far apart the scores are. The sum over lengths takes its own maximum a
@@ -37,7 +37,7 @@ TableExponentials tables_of(const SegmentView& v, double eps, Workspace& ws) {
   return {v.transition, v.stride, v.K, eps, own, ws};
 }
 
-struct Forward {
+struct SegmentForward {
   double value;     // eps log sum exp(score / eps)
   double* arrived;  // (L, K): the same over segmentations of 0..i, with the step to label k
   // Over segmentations of 0..j whose last label is k: top + eps log mass. The terms of the mass are
@@ -55,7 +55,7 @@ struct Forward {
 };
 
 // The sum over the lengths of the segments that end before j.
-void sum_lengths(const SegmentView& v, std::size_t j, const Forward& f, double* shift) {
+void sum_lengths(const SegmentView& v, std::size_t j, const SegmentForward& f, double* shift) {
   const std::size_t K = v.K, n = v.longest_to(j);
   double *top = f.top + j * K, *mass = f.mass + j * K, *terms = f.terms + j * f.stride;
   std::fill(top, top + K, kMinusInfinity);
@@ -80,7 +80,7 @@ void sum_lengths(const SegmentView& v, std::size_t j, const Forward& f, double* 
 }
 
 // The sum over the labels before a segment that starts at j.
-void sum_labels(const SegmentView& v, std::size_t j, const Forward& f,
+void sum_labels(const SegmentView& v, std::size_t j, const SegmentForward& f,
                 const TableExponentials& tables) {
   const std::size_t K = v.K;
   const double *top = f.top + j * K, *mass = f.mass + j * K;
@@ -107,10 +107,10 @@ void sum_labels(const SegmentView& v, std::size_t j, const Forward& f,
   }
 }
 
-Forward forward(const SegmentView& v, double eps, const TableExponentials& tables, bool keep_terms,
-                Workspace& ws) {
+SegmentForward forward(const SegmentView& v, double eps, const TableExponentials& tables,
+                       bool keep_terms, Workspace& ws) {
   const std::size_t L = v.L, K = v.K;
-  Forward f;
+  SegmentForward f;
   f.eps = eps;
   f.K = K;
   f.stride = keep_terms ? v.D * K : 0;
@@ -133,7 +133,7 @@ Forward forward(const SegmentView& v, double eps, const TableExponentials& table
 class Backward {
  public:
   Backward(const SegmentView& v, const Layout& layout, const TableExponentials& tables,
-           const Forward& f, const Marginals& out, Workspace& ws)
+           const SegmentForward& f, const Marginals& out, Workspace& ws)
       : v_(v), tables_(tables), f_(f), out_(out) {
     const Block& table = layout.block[SemiMarkov::kTransition];
     transition_ = table.present ? out.block[SemiMarkov::kTransition] : nullptr;
@@ -219,7 +219,7 @@ class Backward {
 
   const SegmentView& v_;
   const TableExponentials& tables_;
-  const Forward& f_;
+  const SegmentForward& f_;
   const Marginals& out_;
   double *transition_, *arrived_, *back_, *ended_;
   bool by_position_;
@@ -232,7 +232,7 @@ double SemiMarkov::infer(const Layout& layout, const Scores& scores, double eps,
   const SegmentView v(layout, scores, max_length_, ws);
   const TableExponentials tables = tables_of(v, eps, ws);
   const bool marginals = out.block[kSegment] != nullptr;
-  const Forward f = forward(v, eps, tables, marginals, ws);
+  const SegmentForward f = forward(v, eps, tables, marginals, ws);
   if (f.value > kMinusInfinity && marginals) Backward(v, layout, tables, f, out, ws).run();
   return f.value;
 }
@@ -241,7 +241,7 @@ std::vector<Output> SemiMarkov::sample(const Layout& layout, const Scores& score
                                        std::size_t n, std::uint64_t seed, Workspace& ws) const {
   const SegmentView v(layout, scores, max_length_, ws);
   const std::size_t K = v.K;
-  const Forward f = forward(v, eps, tables_of(v, eps, ws), false, ws);
+  const SegmentForward f = forward(v, eps, tables_of(v, eps, ws), false, ws);
   if (f.value == kMinusInfinity) return {};
   double* w = ws.real(SegmentMarginalScratch::kBack, std::max(v.D, K));
   const auto choose = [&](std::size_t count, Random& random, auto&& x) {

@@ -10,17 +10,17 @@ namespace structlearn {
 namespace {
 
 // The most entries of one table, and of all of them, that elimination may make.
-constexpr std::size_t kLargestTable = std::size_t{1} << 16, kMostEntries = std::size_t{1} << 25;
+constexpr std::size_t kLargestTable = std::size_t{1} << 16, kMostInTables = std::size_t{1} << 25;
 constexpr std::size_t kWidest = 24;
 // The most nodes in the plans that are remembered, some 400 bytes each.
 constexpr std::size_t kMostHeld = std::size_t{1} << 18;
 // How many of the least connected nodes are compared by their fill.
 constexpr std::size_t kCandidates = 32;
 
-using Neighbours = std::vector<std::uint32_t>;  // ascending
+using Adjacent = std::vector<std::uint32_t>;  // ascending
 
 // How many pairs of a node's neighbours are not joined yet, counted from both sides.
-std::size_t fill_of(const std::vector<Neighbours>& near, std::size_t v) {
+std::size_t fill_of(const std::vector<Adjacent>& near, std::size_t v) {
   std::size_t fill = 0;
   for (const std::uint32_t u : near[v]) {
     std::size_t joined = 0;
@@ -47,7 +47,7 @@ bool small_enough(const Pairwise& m, std::size_t width) {
   std::size_t entries = m.nodes;
   for (std::size_t i = 0; i <= width; ++i) {
     entries *= m.labels;
-    if (entries > kMostEntries) return false;
+    if (entries > kMostInTables) return false;
   }
   return true;
 }
@@ -70,7 +70,7 @@ void append(std::string& key, const T* from, std::size_t n) {
 
 std::optional<std::vector<std::int64_t>> min_fill_order(std::size_t nodes, const std::int64_t* ends,
                                                         std::size_t edges, std::size_t most) {
-  std::vector<Neighbours> near(nodes);
+  std::vector<Adjacent> near(nodes);
   for (std::size_t e = 0; e < edges; ++e) {
     const auto p = static_cast<std::uint32_t>(ends[2 * e]),
                q = static_cast<std::uint32_t>(ends[2 * e + 1]);
@@ -78,7 +78,7 @@ std::optional<std::vector<std::int64_t>> min_fill_order(std::size_t nodes, const
     near[p].push_back(q);
     near[q].push_back(p);
   }
-  for (Neighbours& others : near) {
+  for (Adjacent& others : near) {
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
   }
@@ -96,7 +96,7 @@ std::optional<std::vector<std::int64_t>> min_fill_order(std::size_t nodes, const
   for (std::size_t v = 0; v < nodes; ++v) put(v);
   std::vector<std::int64_t> order;
   order.reserve(nodes);
-  Neighbours joined;
+  Adjacent joined;
   while (order.size() < nodes) {
     std::size_t degree = 0;
     while (by_degree[degree].empty()) ++degree;

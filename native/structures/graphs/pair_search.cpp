@@ -11,7 +11,6 @@
 namespace structlearn {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Sweeps of tree-reweighted messages for a bound. They end where one takes no more than this share
 // off what is between bound and value.
 constexpr std::size_t kBoundRounds = 50;

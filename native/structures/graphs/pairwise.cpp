@@ -22,7 +22,7 @@ namespace {
 
 // The sum of term(0), ..., term(n - 1) in four sums side by side, none of which waits for another.
 template <class Term>
-double sum_of(std::size_t n, Term&& term) {
+double sum_over(std::size_t n, Term&& term) {
   std::array<double, 4> sums{};
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -39,9 +39,9 @@ double Pairwise::score(const std::int32_t* y) const {
     return pair_score(e, static_cast<std::size_t>(y[p]), static_cast<std::size_t>(y[q]));
   };
   double total =
-      sum_of(nodes, [&](std::size_t v) { return node_score(v, static_cast<std::size_t>(y[v])); });
+      sum_over(nodes, [&](std::size_t v) { return node_score(v, static_cast<std::size_t>(y[v])); });
   if (height == 0) {
-    total += sum_of(n_edges, [&](std::size_t e) {
+    total += sum_over(n_edges, [&](std::size_t e) {
       return pair(e, static_cast<std::size_t>(ends[2 * e]),
                   static_cast<std::size_t>(ends[2 * e + 1]));
     });
@@ -51,11 +51,11 @@ double Pairwise::score(const std::int32_t* y) const {
   const auto row = [&](std::size_t first, std::size_t n, std::size_t p, std::size_t step) {
     const double* strength = n > 0 ? this->strength(first) : nullptr;
     if (strength == nullptr) {
-      total += sum_of(n, [&](std::size_t j) { return pair(first + j, p + j, p + j + step); });
+      total += sum_over(n, [&](std::size_t j) { return pair(first + j, p + j, p + j + step); });
       return;
     }
     const std::size_t next = pairs[first >= pairs[0].count].step;
-    total -= sum_of(n, [&](std::size_t j) {
+    total -= sum_over(n, [&](std::size_t j) {
       // Nothing where they are equal, without a branch: half of them would be mispredicted.
       const std::uint64_t all = std::uint64_t{0} - (y[p + j] != y[p + j + step] ? 1 : 0);
       return std::bit_cast<double>(std::bit_cast<std::uint64_t>(strength[j * next]) & all);

@@ -18,7 +18,7 @@ double magnitude(double score) {
   return score == kMinusInfinity ? 0.0 : std::fabs(score);
 }
 
-double largest(const double* from, std::size_t n) {
+double largest_score(const double* from, std::size_t n) {
   double most = 0.0;
   for (std::size_t i = 0; i < n; ++i) most = std::max(most, magnitude(from[i]));
   return most;
@@ -72,18 +72,18 @@ StandardPairwise::StandardPairwise(const Pairwise& given) : model_(given) {
   CarefulSum offset;
   label_.assign(given.label, given.label + given.nodes * K);
   take_offsets(label_, K, 1.0, offset);
-  double most = largest(label_.data(), label_.size());
+  double most = largest_score(label_.data(), label_.size());
   for (std::size_t g = 0; g < given.pairs.size(); ++g) {
     const PairScores& s = given.pairs[g];
     const double* from = s.table != nullptr ? s.table : s.strength;
     if (from == nullptr) continue;
     pairs_[g].assign(from, from + rows_of(s) * (s.table != nullptr ? K * K : 1));
     if (s.table != nullptr) take_offsets(pairs_[g], K * K, times_of(s), offset);
-    most = std::max(most, largest(pairs_[g].data(), pairs_[g].size()));
+    most = std::max(most, largest_score(pairs_[g].data(), pairs_[g].size()));
   }
   if (given.cliques.count > 0) {
     reward_.assign(given.cliques.reward, given.cliques.reward + given.cliques.count * K);
-    most = std::max(most, largest(reward_.data(), reward_.size()));
+    most = std::max(most, largest_score(reward_.data(), reward_.size()));
   }
   offset_ = offset.value();
   scale_ = power_of_two(most);
@@ -118,17 +118,17 @@ double StandardPairwise::size(double most) const {
   const std::size_t K = model_.labels;
   double total = 0.0;
   for (std::size_t v = 0; v < model_.nodes; ++v) {
-    total += std::min(most, largest(label_.data() + v * K, K));
+    total += std::min(most, largest_score(label_.data() + v * K, K));
   }
   for (const PairScores& s : model_.pairs) {
     const double* from = s.table != nullptr ? s.table : s.strength;
     const std::size_t n = s.table != nullptr ? K * K : 1;
     for (std::size_t i = 0; from != nullptr && i < rows_of(s); ++i) {
-      total += times_of(s) * std::min(most, largest(from + i * n, n));
+      total += times_of(s) * std::min(most, largest_score(from + i * n, n));
     }
   }
   for (std::size_t c = 0; c < model_.cliques.count; ++c) {
-    total += std::min(most, largest(reward_.data() + c * K, K));
+    total += std::min(most, largest_score(reward_.data() + c * K, K));
   }
   return total;
 }

@@ -27,19 +27,13 @@ enum class SpanMarginalScratch {
 };
 
 // eps log sum exp(x / eps) of n numbers; their weights, relative to the largest, into w.
-double log_sum(const double* x, std::size_t n, double eps, double* w) {
+double log_sum_of(const double* x, std::size_t n, double eps, double* w) {
   const double top = kernels().largest(x, n);
   if (top == kMinusInfinity) return top;
   kernels().exp_shifted(x, n, top, 1.0 / eps, w);
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i) sum += w[i];
   return top + eps * elementary::log(sum);
-}
-
-double log_add(double a, double b, double eps) {
-  const double top = std::max(a, b), low = std::min(a, b);
-  return low == kMinusInfinity ? top
-                               : top + eps * elementary::log1p(elementary::exp((low - top) / eps));
 }
 
 // exp(x / eps) among exp(x / eps) + exp(y / eps), 0 where x is -inf.
@@ -77,9 +71,9 @@ struct Chart {
       for (std::size_t j = i + 1; j <= n; ++j) {
         const double* s = v.row(i, j);
         const std::size_t at = i * m + j;
-        labelled[at] = log_sum(s + 1, R - 1, eps, w);
+        labelled[at] = log_sum_of(s + 1, R - 1, eps, w);
         any[at] = log_add(s[0], labelled[at], eps);
-        body[at] = j == i + 1 ? 0.0 : log_sum(splits(i, j), j - i - 1, eps, w);
+        body[at] = j == i + 1 ? 0.0 : log_sum_of(splits(i, j), j - i - 1, eps, w);
         child[at] = body[at] + (j == i + 1 ? any[at] : labelled[at]);
         follow[j * m + i] = body[at] + any[at];
       }

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "numeric/elementary.hpp"
+#include "numeric/softmax.hpp"
 #include "structures/trees/matrix_tree.hpp"
 
 namespace structlearn {
@@ -34,11 +35,6 @@ class Parts {
  private:
   std::vector<std::size_t> part_;
 };
-
-double log_add(double a, double b, double eps) {
-  if (a == kMinusInfinity) return b;
-  return std::max(a, b) + eps * elementary::log1p(elementary::exp(-std::abs(a - b) / eps));
-}
 
 // The sum over the spanning trees of one part after a level, of the parts before it.
 double sum_joined(std::span<ScoredEdge> level, const Parts& before, const Parts& after,

@@ -9,11 +9,11 @@
 namespace structlearn::text {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;  // of the sums over all trees
+constexpr std::size_t kMostForSums = std::size_t{4} << 30;  // of the sums over all trees
 
 void check_sums(std::size_t n, std::size_t labels) {
   // Scores and marginals of five blocks and eight charts.
-  if (18 * spans_of(n) * labels * sizeof(double) > kMostBytes) {
+  if (18 * spans_of(n) * labels * sizeof(double) > kMostForSums) {
     throw std::invalid_argument("a sentence of " + std::to_string(n) +
                                 " words: sums over its trees would take gigabytes");
   }

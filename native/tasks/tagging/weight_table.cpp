@@ -140,7 +140,8 @@ WeightArrays pack(std::span<const std::uint64_t> keys, std::span<const std::uint
       __builtin_prefetch(&out.slots[2 * (keys[alive[a + kAhead]] & mask)], 1);
     }
     const std::size_t at =
-        hashed ? f : probe(keys[f], mask, [&](std::size_t n) { return out.slots[2 * n] == 0; });
+        hashed ? f
+               : probe(keys[f], mask, [&](std::size_t slot) { return out.slots[2 * slot] == 0; });
     std::size_t count = 0;
     std::uint32_t only = 0;
     for (std::uint32_t q = row_ptr[f]; q < row_ptr[f + 1]; ++q) {

@@ -182,7 +182,8 @@ class Report:
         if self.features and not self.facts:
             blocks.append([self.heading])
         for label, rows in self.features.items():
-            blocks.append([label, *(f"  {w:>+10.3f}  {self.in_words(n)}" for n, w in rows)])
+            rows = self._in_words(rows)
+            blocks.append([label, *(f"  {weight:>+10.3f}  {name}" for name, weight in rows)])
         if self.weights is not None and not self.sentences:
             blocks.append(self._table(self.weights))
         for shown in self.sentences:
@@ -199,16 +200,17 @@ class Report:
             if c.runner_up or c.reasons:
                 line += f", {self._compared(c)}"
             lines.append(line + (f"; WRONG, gold {c.gold}" if c.wrong else ""))
-            lines += [f"  {value:>+10.3f}  {name}" for name, value in self._reasons(c)[:top]]
+            rows = self._in_words(c.reasons)[:top]
+            lines += [f"  {value:>+10.3f}  {name}" for name, value in rows]
         return lines
 
-    def _reasons(self, choice: Choice) -> list[tuple[str, float]]:
-        """Return the reasons in words, the weightiest first; those of the same words are one."""
+    def _in_words(self, named: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+        """Return names in words, the weightiest first; those of the same words are one."""
         sums: dict[str, float] = {}
-        for name, value in choice.reasons:
+        for name, value in named:
             words = self.in_words(name)
             sums[words] = sums.get(words, 0.0) + value
-        if len(sums) == len(choice.reasons):
+        if len(sums) == len(named):
             return list(sums.items())
         return sorted(sums.items(), key=lambda reason: -abs(reason[1]))
 
@@ -234,9 +236,12 @@ class Report:
         page = Page(self.title, "structlearn inspect", self.facts, _STYLE + self.style)
         shown = {}
         for label, rows in self.features.items():
-            named = [(self.in_words(name), w) for name, w in rows]
-            plain = dict(zip((name for name, _ in named), (n for n, _ in rows), strict=True))
-            shown[label] = bars(named, plain) if rows else '<p class="note">no features</p>'
+            plain: dict[str, str] = {}
+            for name, _ in rows:
+                words = self.in_words(name)
+                plain[words] = f"{plain[words]} + {name}" if words in plain else name
+            named = bars(self._in_words(rows), plain)
+            shown[label] = named if rows else '<p class="note">no features</p>'
         features = cards(shown)
         if self.sentences:
             parts, note = self._sentences(page, len(features), top)
@@ -316,7 +321,7 @@ class Report:
 
     def _opened(self, choice: Choice, top: int) -> str:
         """Return a choice with its reasons."""
-        rows = self._reasons(choice)[:top]
+        rows = self._in_words(choice.reasons)[:top]
         return _token(choice, f'<p class="note">{escape(self._compared(choice))}</p>{bars(rows)}')
 
     def _which(self, complete: dict[bool, int]) -> str:

@@ -350,8 +350,9 @@ class Structure(Learnable):
         unknown = set(scores) - set(names) - set(self.topology)
         if unknown:
             raise ValueError(
-                f"{sorted(unknown)} are not score blocks of {type(self).__name__}, which has "
-                f"{names}"
+                f"{type(self).__name__} has no score block "
+                f"{' or '.join(map(repr, sorted(unknown)))}; its blocks are "
+                f"{', '.join(map(repr, names))}"
             )
         theta: Parts = {}
         for name in names:
@@ -389,6 +390,11 @@ class Structure(Learnable):
     def _program(self, theta: Parts, scores: Mapping[str, Any], what: str) -> Any:
         edges = self._edges_for(theta, scores)
         if edges is None:
+            if type(self).argmax is Structure.argmax:
+                raise CapabilityError(
+                    f"{type(self).__name__} has no search: define edges(**scores), a dynamic "
+                    "program, or argmax(**scores)"
+                )
             raise CapabilityError(
                 f"{type(self).__name__} has no {what}: that needs a dynamic program, edges(). "
                 "What works: argmax, solve, kbest, score, infer(temperature=0), and the "

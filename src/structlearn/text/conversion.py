@@ -61,7 +61,10 @@ def format_of_name(path: str) -> str:
         return "columns"
     if path.endswith(("/", os.sep)) or os.path.isdir(path) or not ending:
         return "brat"
-    raise ValueError(f"{path}: its name does not say the format; choose one with --to")
+    raise ValueError(
+        f"{path}: its name does not say the format; choose one with --to: columns, prodigy, "
+        "doccano, labelstudio, brat or docbin (models: structlearn convert-model)"
+    )
 
 
 def read_documents(

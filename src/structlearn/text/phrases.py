@@ -27,6 +27,7 @@ _COLUMNS = {
 }
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+_POSITION = "it is"  # the first token
 _BEYOND = "_B"  # values beyond the ends of a sentence: _B-1, _B+2
 
 
@@ -73,6 +74,7 @@ class Phrases:
             _part(attribute, offset, place, one)
             for (attribute, offset), place, one in zip(atoms, places, values, strict=True)
         ]
+        parts.sort(key=lambda part: not part.startswith(_POSITION))  # one order, one phrase
         phrase = " and ".join(dict.fromkeys(parts))
         return f"pair of labels where {phrase}" if template.transition else phrase
 
@@ -103,8 +105,7 @@ def _part(attribute: Attribute, offset: int, place: str, value: str) -> str:
     noun = "token" if attribute.kind == "sentence" else _noun(attribute.column)
     subject = _subject(noun, offset, place)
     if value.startswith(_BEYOND) and value[len(_BEYOND) :].lstrip("+-").isdigit():
-        # The same for every column: where there is no word, there is no tag.
-        return f"there is no {_subject('token', offset, place).removeprefix('the ')}"
+        return _at_an_end(offset, place, int(value[len(_BEYOND) :]))
     several = place == "whole"
     *before, last = [*attribute.functions] or [("", None)]
     if last[0] in ("lower", "digits"):  # they change the string, and say nothing of it
@@ -115,6 +116,27 @@ def _part(attribute: Attribute, offset: int, place: str, value: str) -> str:
     told = [_changed(function, argument) for function, argument in reversed(before)]
     subject += "".join(f", {one}" for one in told) + ("," if told else "")
     return f"{subject} {_says(*last, value, several)}"
+
+
+def _at_an_end(offset: int, place: str, beyond: int) -> str:
+    """Return where a token lies whose neighbour is beyond the sentence: 1 or more, or -1 or less.
+
+    A missing neighbour two before and a missing tag one before say the same, so they read the same.
+    """
+    if beyond < 0:
+        which = f"{_ordinal(beyond - offset + 1)} token"
+    else:
+        which = f"last token{_but(offset - beyond)}"
+    verbs = {"begin": "it begins at", "end": "it ends at", "inside": "one in it is"}
+    return f"{verbs.get(place, _POSITION)} the {which}"
+
+
+def _ordinal(number: int) -> str:
+    return _ORDINALS.get(number, f"{number}th")
+
+
+def _but(n_others: int) -> str:
+    return f" but {_NUMBERS.get(n_others, str(n_others))}" if n_others else ""
 
 
 def _noun(column: str) -> str:
@@ -128,12 +150,12 @@ def _subject(noun: str, offset: int, place: str) -> str:
     if place == "whole":
         return f"its {noun}s"
     if place == "begin" and offset >= 0:
-        return f"its {_ORDINALS.get(offset + 1, f'{offset + 1}th')} {noun}"
-    far = _NUMBERS.get(abs(offset), str(abs(offset)))
+        return f"its {_ordinal(offset + 1)} {noun}"
     if place == "end" and offset <= 0:
-        return f"its last {noun}" + (f" but {far}" if offset else "")
+        return f"its last {noun}{_but(-offset)}"
     if place == "inside" and not offset:
         return f"a {noun} in it"
+    far = _NUMBERS.get(abs(offset), str(abs(offset)))
     side = "before" if offset < 0 else "after"
     where = "" if not offset else side if abs(offset) == 1 else f"{far} {side}"
     of = {"begin": " it", "end": " it", "inside": " one in it"}.get(place, "")

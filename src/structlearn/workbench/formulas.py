@@ -35,6 +35,11 @@ def added(terms: Sequence[float]) -> str:
     return text
 
 
+def equals(*sides: str) -> str:
+    """Return = 3 + 1 = 4; sides that read the same stand once."""
+    return f"= {' = '.join(dict.fromkeys(sides))}"
+
+
 def braces(function: str, terms: Sequence[str]) -> str:
     """Return max{a, b} or log Σ exp{a, b}; one term stands alone."""
     if len(terms) == 1:

@@ -171,7 +171,7 @@ def test_a_pair_that_no_cut_can_represent_is_named():
         ({"potts_right": np.zeros((2, 2))}, "potts_right has shape"),
         ({"potts_down": -np.inf}, "potts_down contains -inf"),
         ({"potts_down": np.nan}, "potts_down contains NaN"),
-        ({"left": 1.0}, "not score blocks of Grid"),
+        ({"left": 1.0}, "Grid has no score block 'left'; its blocks are 'label'"),
         ({"label": None}, "needs label scores"),
     ],
 )

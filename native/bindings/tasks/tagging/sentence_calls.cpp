@@ -25,10 +25,6 @@ using namespace structlearn::text;
 // stands for it.
 using Layouts = std::map<std::size_t, std::vector<std::pair<std::size_t, std::size_t>>>;
 
-bool is_list(PyObject* o) {
-  return PyList_CheckExact(o) || PyTuple_CheckExact(o);
-}
-
 // Inputs that become a sentence of a corpus, whose strings are remembered.
 class CorpusSession : public Session {
  public:

@@ -199,8 +199,8 @@ class WordSegmenter(LearnerParameters, FileTask):
         X : list of str
         dictionary : path, mapping or list, optional
             Words of your own: always words where they stand, or with a weight, which is added to
-            the score of a cut that has them (:func:`read_dictionary`). The cut is the best one of
-            all, given these.
+            the score of a cut that has them. A file has a word on each line, and after a tab or a
+            comma its weight if it has one. The cut is the best one of all, given these.
         """
         texts = self._texts(X)
         rows = self.places(texts, dictionary=dictionary)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import traces
 from ...structures import Constituency, Grammar
-from ..formulas import added, braces, number, plural
+from ..formulas import added, braces, equals, number, plural
 from ..requests import LARGEST, Refused, Request
 
 MOST_WORDS, MOST_SYMBOLS, MOST_RULES, MOST_TREES = 10, 30, 80, 500
@@ -264,7 +264,7 @@ def _steps(
                 left, right = " ".join(words[i:k]), " ".join(words[k:j])
                 ways.append(f"{written.symbols[b]}({left}) {written.symbols[c]}({right})")
         lines = [f"{symbol}[{text}] = {braces(function, ways)}"]
-        lines.append(f"= {braces(function, terms)} = {number(step['value'])}")
+        lines.append(equals(braces(function, terms), number(step["value"])))
         what = f"sum of {plural(len(terms), 'way')}" if sums else f"best of {len(terms)}"
         say = f"{symbol} over “{text}”: {what}, {number(step['value'])}."
         found.append(

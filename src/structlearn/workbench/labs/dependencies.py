@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import traces
 from ...structures import Arborescence
-from ..formulas import added, braces, number, plural
+from ..formulas import added, braces, equals, number, plural
 from ..requests import Array, Refused, Request
 from .sequence import literal
 
@@ -298,7 +298,7 @@ def _eisner_steps(trace: traces.Trace, sentence: Sentence, sums: bool) -> list[d
             what = f"{name(node[1])} … {name(node[2])}: " + _READS[node[0]].format(
                 i=name(node[1]), j=name(node[2])
             )
-        lines = [what, f"= {braces(function, terms)} = {number(step['value'])}"]
+        lines = [what, equals(braces(function, terms), number(step["value"]))]
         span = [0, len(sentence.words)] if node[0] == "goal" else [node[1], node[2]]
         how = f"Sum of {plural(len(terms), 'way')}" if sums else f"Best of {len(terms)}"
         say = f"{what}. {how}: {number(step['value'])}."

@@ -10,7 +10,7 @@ import numpy as np
 from ... import traces
 from ...structures import Chain
 from ..enumeration import MOST_OUTPUTS, Enumeration
-from ..formulas import added, braces, number, subscript
+from ..formulas import added, braces, equals, number, subscript
 from ..requests import Array, Refused, Request
 
 MOST_WORDS, MOST_LABELS, MOST_CELLS = 40, 12, 240
@@ -156,7 +156,7 @@ def _fill(step: dict[str, Any], sequence: Sequence, temperature: float) -> dict[
         start = " + start(" + label + ")" if "start" in sequence.given else ""
         lines = [
             f"{name} = score({word}, {label}){extra}{start}",
-            f"= {added(_parts(options[0], sequence))} = {number(step['value'])}",
+            equals(added(_parts(options[0], sequence)), number(step["value"])),
         ]
         return {"formula": lines, "say": f"{word} as {label}: {number(step['value'])}."}
     before = [sequence.labels[o["tails"][0][2]] for o in options]
@@ -170,7 +170,7 @@ def _fill(step: dict[str, Any], sequence: Sequence, temperature: float) -> dict[
     lines = [
         f"{name} = {braces(function, symbols)}{scale}",
         f"= {braces(function, sums)}",
-        f"= {braces(function, values)} = {number(step['value'])}",
+        equals(braces(function, values), number(step["value"])),
     ]
     if temperature == 0:
         winner = before[step["best"]]
@@ -203,7 +203,7 @@ def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
             ]
             values = [number(o["value"]) for o in step["options"]]
             lines = [f"best score = {braces('max', symbols)}"]
-            lines.append(f"= {braces('max', values)} = {number(step['value'])}")
+            lines.append(equals(braces("max", values), number(step["value"])))
             say = (
                 f"The best score is {number(step['value'])}, with {ends[step['best']]} at the end."
             )
@@ -252,7 +252,7 @@ def _sum_steps(trace: traces.Trace, sequence: Sequence, temperature: float) -> l
                 sums = [added([o["head_value"], *_parts(o, sequence)]) for o in step["options"]]
                 lines = [
                     f"{name} = {braces('log Σ exp', symbols)}",
-                    f"= {braces('log Σ exp', sums)} = {number(step['value'])}",
+                    equals(braces("log Σ exp", sums), number(step["value"])),
                 ]
             else:
                 end = f"end({label})" if "end" in sequence.given else "nothing follows"

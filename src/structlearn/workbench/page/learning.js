@@ -125,7 +125,7 @@ function drawDual(answer, at) {
 function whatIsCut(step, state) {
   const added = step.rows.find((r) => r.added), held = step.rows.filter((r) => r.in_set).map((r) => `(${r.named})`).join(", ");
   return [
-    "Every output y′ makes one demand: gold leads it by its loss, or the rest is paid as slack, slack ≥ loss − lead. Below, a demand is a straight line; over all weights it is a plane. There is one for each of K^L outputs: too many to solve with.",
+    "Every output y′ makes one demand: gold leads it by its loss, or the rest is paid as slack, slack ≥ loss − lead. Below, a demand is a straight line; over all weights it is a plane. There is one for each of Kᴸ outputs: too many to solve with.",
     `So W holds a few of them (now ${held || "none"}), and the solver sees no other: it stands at the orange dots, the lowest point of the dashed curve, and pays the slack ${num(step.slack, 3)}.`,
     added
       ? `But at these weights (${added.named}) demands ${num(added.loss)} − ${num(added.lead, 3)} = ${num(step.slack + added.violation, 3)}, which is ${num(added.violation, 3)} too little: its line runs above the dot. Added to W, it forbids everything below the line, the dot too: that point is cut off, hence “cutting plane”. The search for it is Viterbi with loss augmentation.`

@@ -241,7 +241,7 @@ export function sequenceInputs(state, set, inPicture = true) {
 export const sequenceLab = {
   name: "sequence",
   title: "Sequence",
-  about: "Which labels go together best? For L words and K labels there are K^L sequences; Viterbi looks at L·K² sums (§17.3, §17.7 of the chapter). A cell shows the score of a label; α, the score of the best way to it.",
+  about: "Which labels go together best? For L words and K labels there are Kᴸ sequences; Viterbi looks at L·K² sums (§17.3, §17.7 of the chapter). A cell shows the score of a label; α, the score of the best way to it.",
   edit: "Words, labels, scores",
   presets: SEQUENCES,
   controls(state, set) {
