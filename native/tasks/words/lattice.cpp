@@ -12,6 +12,17 @@ std::uint8_t pattern_of(std::span<const std::uint32_t> word) {
   return static_cast<std::uint8_t>(i == word.size() ? kHanHiragana : kMixed);
 }
 
+std::size_t number_end(std::span<const std::uint32_t> run, std::size_t begin) {
+  const auto digit = [&](std::size_t i) { return i < run.size() && script_of(run[i]) == kDigit; };
+  const auto joins = [&](std::size_t i) {
+    const std::uint32_t p = i < run.size() ? run[i] : 0;
+    return p == '.' || p == ',' || p == '/' || p == 0xFF0E || p == 0xFF0C || p == 0xFF0F;
+  };
+  std::size_t end = begin + 1;
+  while (digit(end) || (joins(end) && digit(end + 1))) ++end;
+  return end;
+}
+
 void LatticeRules::check() const {
   const std::size_t n = entries();
   bool fine = tags >= 1 && tags < 255 && classes() < 65536 && first.size() == trie.size() + 1 &&

@@ -19,9 +19,11 @@ inline constexpr std::size_t kHanHiragana = kScripts, kMixed = kScripts + 1,
                              kPatterns = kScripts + 2;
 std::uint8_t pattern_of(std::span<const std::uint32_t> word);
 
-// Characters of an unknown word, unless it is all of a run of one kind; hiragana after Chinese
-// characters.
-inline constexpr std::size_t kMostUnknown = 4, kMostEnding = 3;
+// Characters of an unknown word, unless it is all of a run of one kind: of Chinese characters, of
+// others; of hiragana after Chinese characters; and of the latter after a number.
+inline constexpr std::size_t kMostHan = 5, kMostUnknown = 8, kMostEnding = 3, kMostUnit = 2;
+// The end of a number, with points and commas within it; `begin` is its first digit.
+std::size_t number_end(std::span<const std::uint32_t> run, std::size_t begin);
 
 // How a word is known.
 enum Status : std::uint8_t { kUnknownWord = 0, kKnownWord = 1, kListedWord = 2 };
@@ -189,9 +191,18 @@ void LatticeRules::candidates(std::span<const std::uint32_t> run, std::size_t i,
     }
   };
   const bool stays = (script == kLatin && (whole & 1)) || (script == kDigit && (whole & 2));
-  for (std::size_t n = 1; n <= std::min(same, kMostUnknown) && !stays; ++n) add(n, script);
-  if (stays || same > kMostUnknown) add(same, script);
-  if (script != kHan || same > kMostUnknown) return;
+  const std::size_t most = script == kHan ? kMostHan : kMostUnknown;
+  for (std::size_t n = 1; n <= std::min(same, most) && !stays; ++n) add(n, script);
+  if (stays || same > most) add(same, script);
+  if (script == kDigit) {
+    const std::size_t number = number_end(run, i);
+    if (number > end) add(number - i, kMixed);
+    for (std::size_t n = 0; n < kMostUnit && number + n < run.size(); ++n) {
+      if (script_of(run[number + n]) != kHan) return;
+      add(number + n + 1 - i, kMixed);
+    }
+  }
+  if (script != kHan || same > most) return;
   for (std::size_t n = 0; n < kMostEnding && end + n < run.size(); ++n) {
     if (script_of(run[end + n]) != kHiragana) return;
     add(same + n + 1, kHanHiragana);

@@ -279,6 +279,7 @@ struct PyLatticeTraining {
   LatticeTexts texts;
   LatticeRules rules;
   std::vector<std::uint32_t> characters;
+  std::shared_ptr<const LatticeScorer> scorer;  // of the problem
 
   // The rules as the model's arrays.
   nb::dict described() const {
@@ -305,7 +306,7 @@ PyProblem lattice_problem(nb::object self, nb::object places, std::size_t tags,
                           nb::object sample_weight) {
   auto& training = nb::cast<PyLatticeTraining&>(self);
   const auto& seen = nb::cast<const Training&>(places);
-  std::shared_ptr<const LatticeScorer> scorer;
+  std::shared_ptr<const LatticeScorer>& scorer = training.scorer;
   {
     nb::gil_scoped_release release;
     training.rules = training.texts.rules(tags, min_words, often, whole);
@@ -404,6 +405,19 @@ void bind_words(nb::module_& m) {
       .def("problem", &lattice_problem, nb::arg("places"), nb::arg("tags"), nb::arg("min_words"),
            nb::arg("often"), nb::arg("whole"), nb::arg("costs"), nb::arg("sample_weight").none())
       .def("rules", &PyLatticeTraining::described)
+      .def(
+          "edges",
+          [](const PyLatticeTraining& self, std::size_t i) {
+            if (!self.scorer || i >= self.scorer->examples()) throw nb::index_error("no such text");
+            const Layout layout = self.scorer->layout(i);
+            const auto& shape = static_cast<const LatticeShape&>(*layout.shape);
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+            for (std::uint32_t e = 0; e < shape.edges(); ++e) {
+              edges.emplace_back(shape.from[e], shape.head(e));
+            }
+            return edges;
+          },
+          nb::arg("text"))
       .def_prop_ro("unknown", [](const PyLatticeTraining& self) { return self.rules.unknown; });
 
   nb::class_<PyLatticeModel>(m, "LatticeModel")

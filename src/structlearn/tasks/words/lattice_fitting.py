@@ -21,6 +21,8 @@ Vector = npt.NDArray[np.float64]
 _ANY_TAG = 255
 #: An entry that is there so often is a class of its own, of which pairs have weights.
 _OFTEN = 40
+#: Learners that look at no costs, unless a margin is asked for.
+_WITHOUT_MARGIN = ("perceptron", "crf")
 
 
 class LatticeProblem(Problem):
@@ -95,7 +97,8 @@ class LatticeFitting(WordFitting):
     def problem(self) -> Any:
         """Return the problem to be solved."""
         self.training.finish(int(self.task.min_count), int(self.task.min_words))
-        return LatticeProblem(self, self.task.learner == "svm" or bool(self.task.margin))
+        costs = self.task.learner not in _WITHOUT_MARGIN or bool(self.task.margin)
+        return LatticeProblem(self, costs)
 
     def model(self, problem: Any, w: Vector) -> Any:
         """Return a model with these weights."""
