@@ -222,10 +222,13 @@ class LabelModel(Tempered, StoredModel):
 
 def _keep_words(d: dict[str, Any], tensors: dict[str, Tensor]) -> None:
     """Keep the model of words that a file has: the tokeniser of its texts."""
-    from ...loading import class_of
+    from ..words.lattice import LatticeSegmenter
+    from ..words.segmenter import WordSegmenter
 
     described = d["words"]
-    kind = class_of("word lattice" if described["task"] == "word lattice" else "words")
+    kind: type[Any] = (
+        LatticeSegmenter if described["task"] == LatticeSegmenter.task else WordSegmenter
+    )
     name = str(d["training"]["tokeniser"])
     words = taken_out(tensors, "words", name, described, kind._model_kind)
     if keep(name, kind.from_model(words)) != name:
