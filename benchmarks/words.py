@@ -73,9 +73,7 @@ def _lattice_crf(train: list[Cut], test: list[Cut], seeds: int) -> Row:
 def _lattice_unidic(train: list[Cut], test: list[Cut], seeds: int) -> Row:
     """A lattice with the words of MeCab's dictionary, without their tags."""
     name, listed = "structlearn, lattice, crf, words of unidic-lite", _unidic_words()
-    return _measured(
-        LatticeSegmenter, name, train, test, 1, learner="crf", dictionary=listed
-    )
+    return _measured(LatticeSegmenter, name, train, test, 1, learner="crf", dictionary=listed)
 
 
 def _chain_unidic(train: list[Cut], test: list[Cut], seeds: int) -> Row:
@@ -175,7 +173,9 @@ def _pkuseg(train: list[Cut], test: list[Cut], seeds: int) -> Row:
             lines = (" ".join(cut.words()) + "\n" for cut in cuts)
             Path(folder, name).write_text("".join(lines), encoding="utf-8")
         started = time.perf_counter()
-        spacy_pkuseg.train(f"{folder}/train", f"{folder}/test", f"{folder}/m", train_iter=_PKUSEG_ITERATIONS)
+        spacy_pkuseg.train(
+            f"{folder}/train", f"{folder}/test", f"{folder}/m", train_iter=_PKUSEG_ITERATIONS
+        )
         seconds = time.perf_counter() - started
         model = spacy_pkuseg.pkuseg(f"{folder}/m")
         texts = [cut.text for cut in test]
@@ -205,7 +205,10 @@ RIVALS = {
     "lattice_crf": _lattice_crf,
     "ours_unidic": _chain_unidic,
     "lattice_unidic": _lattice_unidic,
-    "crfsuite": _crfsuite, "pkuseg": _pkuseg, "mecab": _mecab}
+    "crfsuite": _crfsuite,
+    "pkuseg": _pkuseg,
+    "mecab": _mecab,
+}
 
 
 def rows(names: list[str], seeds: int = 3) -> Iterator[Row]:

@@ -23,10 +23,10 @@ from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
     ImageSegmenter,
+    LatticeSegmenter,
     Pipeline,
     SegmentTagger,
     Tagger,
-    LatticeSegmenter,
     WordSegmenter,
 )
 

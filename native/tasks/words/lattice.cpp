@@ -26,8 +26,9 @@ std::size_t number_end(std::span<const std::uint32_t> run, std::size_t begin) {
 void LatticeRules::check() const {
   const std::size_t n = entries();
   bool fine = tags >= 1 && tags < 255 && classes() < 65536 && first.size() == trie.size() + 1 &&
-              first.front() == 0 && first.back() == n && std::is_sorted(first.begin(), first.end()) &&
-              status.size() == n && kind.size() == n && unknown.size() == kPatterns;
+              first.front() == 0 && first.back() == n &&
+              std::is_sorted(first.begin(), first.end()) && status.size() == n &&
+              kind.size() == n && unknown.size() == kPatterns;
   for (std::size_t e = 0; fine && e < n; ++e) {
     fine = tag[e] < tags && status[e] < 4 && kind[e] < classes() && kind[e] != ends();
   }
@@ -77,9 +78,9 @@ bool WordLattice::path(std::span<const Place> places, std::vector<std::uint32_t>
   std::uint32_t at = 0, before = 0;  // the end of the last word, and its node
   for (const Place& p : places) {
     if (p.begin != at || p.end <= at || p.end + 1 >= node.size()) return false;
-    const auto first = std::lower_bound(
-        words.begin(), words.end(), p.end,
-        [](const Candidate& c, std::uint32_t end) { return c.end < end; });
+    const auto first =
+        std::lower_bound(words.begin(), words.end(), p.end,
+                         [](const Candidate& c, std::uint32_t end) { return c.end < end; });
     auto c = first;
     while (c != words.end() && c->end == p.end && (c->begin != p.begin || c->tag != p.tag)) ++c;
     if (c == words.end() || c->end != p.end) return false;

@@ -49,8 +49,8 @@ struct LatticeRules {
   std::vector<std::uint64_t> folds;  // of the training texts that have the entry; empty: all count
   std::vector<std::vector<std::uint8_t>> unknown =
       std::vector<std::vector<std::uint8_t>>(kPatterns);  // tags, by pattern
-  std::vector<std::uint16_t> coarse_of_own;                // of classes that are one entry's own
-  unsigned whole = 0;                                      // as in WordModel
+  std::vector<std::uint16_t> coarse_of_own;               // of classes that are one entry's own
+  unsigned whole = 0;                                     // as in WordModel
 
   // Throws std::invalid_argument if the arrays do not fit together.
   void check() const;
@@ -83,9 +83,9 @@ struct LatticeRules {
 // A lattice and what its nodes and edges stand for. Nodes are (end, class); an edge is a word
 // after a word of some class, or leads from a last word to the target.
 struct WordLattice {
-  std::vector<Candidate> words;         // by end, then by class
-  std::vector<std::uint32_t> edge;      // the first of each word, and the first to the target
-  std::vector<std::uint32_t> node;      // the first of each place, 0 to n, and the target
+  std::vector<Candidate> words;     // by end, then by class
+  std::vector<std::uint32_t> edge;  // the first of each word, and the first to the target
+  std::vector<std::uint32_t> node;  // the first of each place, 0 to n, and the target
   std::vector<std::uint16_t> node_kind;
   std::shared_ptr<const LatticeShape> shape;
 

@@ -266,8 +266,7 @@ void LatticeReader::forbid(const Scored& scored, const Part& part) const {
 
 // -- files ------------------------------------------------------------------------------------
 
-std::size_t LatticeCutter::piece(std::string_view text, bool whole,
-                                 std::vector<FoundWord>& words) {
+std::size_t LatticeCutter::piece(std::string_view text, bool whole, std::vector<FoundWord>& words) {
   TextLine line;
   std::vector<std::uint32_t> ends;
   text::for_characters(text, [&](std::uint32_t point, std::size_t at, std::size_t size) {
@@ -342,8 +341,8 @@ void LatticeCutter::cut(std::string_view text, bool last, std::string& out) {
     text.remove_prefix(end + 1);
   }
   while (held_.size() > 2 * kMostHeld) {
-    const std::string_view first =
-        std::string_view(held_).substr(0, check(std::string_view(held_).substr(0, kMostHeld), true));
+    const std::string_view first = std::string_view(held_).substr(
+        0, check(std::string_view(held_).substr(0, kMostHeld), true));
     const std::size_t done = piece(first, false, words_);
     write(first, out);
     held_.erase(0, done);

@@ -26,7 +26,9 @@ void LatticeTexts::add(std::vector<std::uint32_t> points, std::string_view marks
   // Copies of a text are in one fold, as for the features of places.
   std::uint64_t print = 1;
   for (const std::uint32_t point : points) print = text::combine(print, point);
-  Text text{std::move(points), {marks.begin(), marks.end()}, {tags.begin(), tags.end()},
+  Text text{std::move(points),
+            {marks.begin(), marks.end()},
+            {tags.begin(), tags.end()},
             std::uint64_t{1} << (print % kTextFolds)};
   if (text.tags.empty()) text.tags.assign(n, 0);
   for (std::size_t i = 0; i < n;) {
@@ -72,7 +74,8 @@ LatticeRules LatticeTexts::rules(std::size_t tags, std::uint32_t min_words, std:
       if (count == 1) ++rare[pattern_of(word)][tag];
     }
   }
-  const auto usual = static_cast<std::uint8_t>(std::max_element(all.begin(), all.end()) - all.begin());
+  const auto usual =
+      static_cast<std::uint8_t>(std::max_element(all.begin(), all.end()) - all.begin());
   for (std::size_t p = 0; p < kPatterns; ++p) {
     std::vector<std::uint8_t> order(tags);
     std::iota(order.begin(), order.end(), std::uint8_t{0});
@@ -140,7 +143,8 @@ LatticeScorer::LatticeScorer(const LatticeTexts& texts, const LatticeRules& rule
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t before = found.size();
       if (!rules.inside(text.points, i)) {
-        rules.candidates(text.points, i, ~text.fold, [&](const Candidate& c) { found.push_back(c); });
+        rules.candidates(text.points, i, ~text.fold,
+                         [&](const Candidate& c) { found.push_back(c); });
       }
       if (text.marks[i] == kGoesOn) continue;
       // What is known of the text has a path: words from one possible boundary to the next.
@@ -153,9 +157,9 @@ LatticeScorer::LatticeScorer(const LatticeTexts& texts, const LatticeRules& rule
           text.marks[i] == kBegins && (own.end == n || text.marks[own.end] == kBegins);
       own.tag = whole && text.tags[i] < rules.tags ? text.tags[i] : rules.unknown[own.pattern][0];
       own.kind = rules.class_of(own.tag, own.pattern);
-      const bool there = std::any_of(
-          found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
-          [&](const Candidate& c) { return c.end == own.end && c.tag == own.tag; });
+      const bool there =
+          std::any_of(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
+                      [&](const Candidate& c) { return c.end == own.end && c.tag == own.tag; });
       if (!there) found.push_back(own);
     }
     Example example{WordLattice(std::move(found), n, rules.ends()), {}, {}};
@@ -173,8 +177,8 @@ LatticeScorer::LatticeScorer(const LatticeTexts& texts, const LatticeRules& rule
 void LatticeScorer::add_gold(const LatticeTexts::Text& text, const WordLattice& lattice,
                              bool costs) {
   const std::size_t n = text.points.size();
-  const bool whole = std::find(text.marks.begin() + 1, text.marks.end(), kUnknown) ==
-                     text.marks.end();
+  const bool whole =
+      std::find(text.marks.begin() + 1, text.marks.end(), kUnknown) == text.marks.end();
   // Whether nothing that is known speaks against a word.
   const auto possible = [&](const Candidate& c) {
     if (text.marks[c.begin] == kGoesOn || (c.end < n && text.marks[c.end] == kGoesOn)) return false;

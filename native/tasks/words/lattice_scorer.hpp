@@ -63,7 +63,9 @@ class LatticeScorer final : public Scorer {
 
   std::size_t examples() const override { return examples_.size(); }
   std::size_t weights() const override { return places_.features() + index_.size; }
-  Layout layout(std::size_t i) const override { return Lattice::layout(examples_[i].lattice.shape); }
+  Layout layout(std::size_t i) const override {
+    return Lattice::layout(examples_[i].lattice.shape);
+  }
   void score(std::size_t i, const Layout&, Weights w, double scale, double* theta) const override;
   void gather(std::size_t i, const Layout&, const PartVector& v, WeightEntries& out,
               double least = 0.0) const override;

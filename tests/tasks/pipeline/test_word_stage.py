@@ -24,7 +24,9 @@ def bank(path: Path, n: int, seed: int, blank: bool) -> str:
     lexicon_rng, rng = random.Random(0), random.Random(seed)
     syllables = [a + b for a in "bdghklmn" for b in "aeiou"]
     joint = " " if blank else ""
-    lexicon = [joint.join(lexicon_rng.choices(syllables, k=k)) for k in [1] * 8 + [2] * 60 + [3] * 20]
+    lexicon = [
+        joint.join(lexicon_rng.choices(syllables, k=k)) for k in [1] * 8 + [2] * 60 + [3] * 20
+    ]
     lines = []
     for _ in range(n):
         words = [*rng.choices(lexicon, k=rng.randint(3, 9)), "."]
@@ -101,9 +103,7 @@ def test_which_languages_need_it(tmp_path: Path) -> None:
     rows = []
     for s in make_treebank(30):
         rows.append("# text = " + " ".join(s.words))
-        rows += [
-            f"{i}\t{w}\t{w}\tX\t_\t_\t0\troot\t_\t_" for i, w in enumerate(s.words, 1)
-        ]
+        rows += [f"{i}\t{w}\t{w}\tX\t_\t_\t0\troot\t_\t_" for i, w in enumerate(s.words, 1)]
         rows.append("")
     english = tmp_path / "en.conllu"
     english.write_text("\n".join(rows) + "\n", "utf-8")

@@ -385,7 +385,8 @@ void bind_words(nb::module_& m) {
       .def(nb::init<const std::vector<std::string>&, const std::vector<double>&>(),
            nb::arg("words"), nb::arg("weights"));
 
-  bind_cutter<ChainCut>(m, "WordCutter").def("places", &PyCutter<ChainCut>::places, nb::arg("text"));
+  bind_cutter<ChainCut>(m, "WordCutter")
+      .def("places", &PyCutter<ChainCut>::places, nb::arg("text"));
 
   nb::class_<PyLatticeTraining>(m, "LatticeTraining")
       .def(nb::init<>())

@@ -143,9 +143,7 @@ class PipelineFitting:
         kind = LatticeSegmenter if wanted == "lattice" else WordSegmenter
         dev = None if self.dev is None else cut_sentences(self.dev)
         settings = self._settings("words")
-        self._stage(
-            "words", lambda: kind(**settings).fit(cuts, dev=dev).model_, kind._model_kind
-        )
+        self._stage("words", lambda: kind(**settings).fit(cuts, dev=dev).model_, kind._model_kind)
 
     def _calibrate_entities(self, corpus: Corpus, settings: dict[str, Any]) -> None:
         """Calibrate entities on a fifth of their sentences, by a tagger that has not seen them.

@@ -42,8 +42,9 @@ class PipelineModel(StoredModel):
     Attributes
     ----------
     parts : dict of str to TaggerModel or ParserModel
-        By name: tokeniser, words, splitter, upos, xpos, feats, lemmas, parser; those that exist. Under any
-        other name, such as entities, a TaggerModel or SegmentModel that gives tokens labels.
+        By name: tokeniser, words, splitter, upos, xpos, feats, lemmas, parser; those that exist.
+        Under any other name, such as entities, a TaggerModel or SegmentModel that gives tokens
+        labels.
     combinations : list of (str, str, str)
         Of the three tags, that words may have; the most frequent first.
     training : dict

@@ -13,9 +13,9 @@ from ...fitting.split_corpus import SplitCorpus
 from ...fitting.task_learning import Learned, learn_task
 from ...meter import say
 from ...text.corpus import Corpus, find_column
-from ...text.tokenisers import kept_name
 from ...text.presets import PRESETS, load_templates
 from ...text.templates import FeatureTemplates
+from ...text.tokenisers import kept_name
 from .model import LabelModel
 from .targets import templates_for
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels

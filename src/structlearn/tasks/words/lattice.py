@@ -102,9 +102,7 @@ class LatticeSegmenter(WordSegmenter):
     def _found(self, cutter: Any, text: str) -> list[tuple[int, int]]:
         return [(begin, end) for begin, end, _ in cutter.places(text)]
 
-    def _found_with_tags(
-        self, cutter: Any, texts: list[str]
-    ) -> list[list[tuple[int, int, str]]]:
+    def _found_with_tags(self, cutter: Any, texts: list[str]) -> list[list[tuple[int, int, str]]]:
         tags = self._fitted().tags
         return [[(a, b, tags[t] or "_") for a, b, t in cutter.places(text)] for text in texts]
 

@@ -117,6 +117,4 @@ class LatticeModel(Tempered, StoredModel):
         places = taken_out(tensors, "places", name, d["places"], WordModel)
         arrays = checked_arrays(tensors, _ARRAYS)
         unknown = [[int(tag) for tag in row] for row in d["unknown"]]
-        return cls(
-            places, arrays, unknown, list(d["tags"]), float(d["unit"]), dict(d["training"])
-        )
+        return cls(places, arrays, unknown, list(d["tags"]), float(d["unit"]), dict(d["training"]))

@@ -93,7 +93,7 @@ class WordSegmenter(LearnerParameters, FileTask):
     )
 
     task = "words"
-    _model_kind = WordModel
+    _model_kind: type[Any] = WordModel
     _title = "Word segmenter"
     _unit = "words"
     _measure = "f1"
@@ -235,9 +235,7 @@ class WordSegmenter(LearnerParameters, FileTask):
         places: list[tuple[int, int]] = cutter.places(text)
         return places
 
-    def _found_with_tags(
-        self, cutter: Any, texts: list[str]
-    ) -> list[list[tuple[int, int, str]]]:
+    def _found_with_tags(self, cutter: Any, texts: list[str]) -> list[list[tuple[int, int, str]]]:
         """Return the words of texts as places with tags."""
         rows = [self._found(cutter, text) for text in texts]
         words = [[text[a:b] for a, b in row] for text, row in zip(texts, rows, strict=True) if row]
@@ -381,9 +379,7 @@ class WordSegmenter(LearnerParameters, FileTask):
                 raise error.in_file(name) from None
         return n_words
 
-    def _written(
-        self, text: str, cutter: Any, kind: str, confidence: bool
-    ) -> tuple[str, int]:
+    def _written(self, text: str, cutter: Any, kind: str, confidence: bool) -> tuple[str, int]:
         """Return a line as it is written, and how many words it has."""
         if kind == "tagged":
             words = self._found_with_tags(cutter, [text])[0]
