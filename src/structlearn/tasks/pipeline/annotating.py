@@ -221,8 +221,9 @@ class Annotating:
 
         Parameters
         ----------
-        name : {"tokeniser", "words", "splitter", "upos", "xpos", "feats", "lemmas", "parser", "entities"}
-            Or that of a stage that was added.
+        name : str
+            tokeniser, words, splitter, upos, xpos, feats, lemmas, parser or entities, or that of a
+            stage that was added.
 
         Returns
         -------
