@@ -12,6 +12,14 @@ std::uint8_t pattern_of(std::span<const std::uint32_t> word) {
   return static_cast<std::uint8_t>(i == word.size() ? kHanHiragana : kMixed);
 }
 
+void ends_of_kinds(std::span<const std::uint32_t> run, std::vector<std::uint32_t>& ends) {
+  ends.resize(run.size());
+  for (std::size_t i = run.size(); i-- > 0;) {
+    const bool last = i + 1 == run.size() || script_of(run[i + 1]) != script_of(run[i]);
+    ends[i] = last ? static_cast<std::uint32_t>(i + 1) : ends[i + 1];
+  }
+}
+
 std::size_t number_end(std::span<const std::uint32_t> run, std::size_t begin) {
   const auto digit = [&](std::size_t i) { return i < run.size() && script_of(run[i]) == kDigit; };
   const auto joins = [&](std::size_t i) {
@@ -19,7 +27,7 @@ std::size_t number_end(std::span<const std::uint32_t> run, std::size_t begin) {
     return p == '.' || p == ',' || p == '/' || p == 0xFF0E || p == 0xFF0C || p == 0xFF0F;
   };
   std::size_t end = begin + 1;
-  while (digit(end) || (joins(end) && digit(end + 1))) ++end;
+  while (end - begin < kLongestWord && (digit(end) || (joins(end) && digit(end + 1)))) ++end;
   return end;
 }
 

@@ -22,6 +22,8 @@ std::uint8_t pattern_of(std::span<const std::uint32_t> word);
 // Characters of an unknown word, unless it is all of a run of one kind: of Chinese characters, of
 // others; of hiragana after Chinese characters; and of the latter after a number.
 inline constexpr std::size_t kMostHan = 5, kMostUnknown = 8, kMostEnding = 3, kMostUnit = 2;
+// Where the characters of one kind that stand at each place of a run end.
+void ends_of_kinds(std::span<const std::uint32_t> run, std::vector<std::uint32_t>& ends);
 // The end of a number, with points and commas within it; `begin` is its first digit.
 std::size_t number_end(std::span<const std::uint32_t> run, std::size_t begin);
 
@@ -74,10 +76,10 @@ struct LatticeRules {
   }
 
   // Calls each(candidate) for the words that may begin at a place of a run; places are those of
-  // the run. `others`: folds whose texts say which words there are.
+  // the run. `ends`: those of ends_of_kinds; `others`: folds whose texts say which words there are.
   template <class Each>
-  void candidates(std::span<const std::uint32_t> run, std::size_t i, std::uint64_t others,
-                  Each&& each) const;
+  void candidates(std::span<const std::uint32_t> run, std::span<const std::uint32_t> ends,
+                  std::size_t i, std::uint64_t others, Each&& each) const;
 };
 
 // A lattice and what its nodes and edges stand for. Nodes are (end, class); an edge is a word
@@ -155,7 +157,8 @@ class Characters {
 };
 
 template <class Each>
-void LatticeRules::candidates(std::span<const std::uint32_t> run, std::size_t i,
+void LatticeRules::candidates(std::span<const std::uint32_t> run,
+                              std::span<const std::uint32_t> ends, std::size_t i,
                               std::uint64_t others, Each&& each) const {
   Candidate c;
   c.begin = static_cast<std::uint32_t>(i);
@@ -175,9 +178,7 @@ void LatticeRules::candidates(std::span<const std::uint32_t> run, std::size_t i,
     }
   });
   const Script script = script_of(run[i]);
-  std::size_t end = i + 1;
-  while (end < run.size() && script_of(run[end]) == script) ++end;
-  const std::size_t same = end - i;
+  const std::size_t end = ends[i], same = end - i;
   const auto add = [&](std::size_t length, std::size_t pattern) {
     if (length <= kLongestWord && (known >> (length - 1) & 1)) return;
     c.end = static_cast<std::uint32_t>(i + length);

@@ -20,9 +20,9 @@ LatticeModel::LatticeModel(const WordModel& places, LatticeRules rules,
     : places_(places),
       rules_(std::move(rules)),
       characters_(characters),
-      index_(rules_, characters_.size()),
-      pair_(index_.classes * index_.classes) {
+      index_(rules_, characters_.size()) {
   if (weights.size() != index_.size) throw std::invalid_argument("a weight for each feature");
+  pair_.resize(index_.classes * index_.classes);
   const auto value = [&](std::size_t i) { return static_cast<float>(weights[i] * unit); };
   for (std::size_t i = 0; i < index_.pairs; ++i) weight_.push_back(value(i));
   for (std::size_t a = 0; a < index_.classes; ++a) {
@@ -80,10 +80,14 @@ void LatticeModel::candidates(const TextLine& line, std::size_t run, std::size_t
       left |= std::uint64_t{1} << (length - 1);
     });
   }
+  if (at == begin || s.ends_of != run) {
+    ends_of_kinds(points, s.ends);
+    s.ends_of = run;
+  }
   const bool inside = rules_.inside(points, at - begin);
   if (inside && left == 0) return;
   if (!inside) {
-    rules_.candidates(points, at - begin, ~std::uint64_t{0}, [&](Candidate c) {
+    rules_.candidates(points, s.ends, at - begin, ~std::uint64_t{0}, [&](Candidate c) {
       const std::size_t length = c.end - c.begin;
       double bonus = 0.0;
       if (wanted.words != nullptr && length <= kLongestWord) {

@@ -41,6 +41,8 @@ class LatticeModel {
     std::vector<std::int32_t> theta;
     std::vector<double> begins;
     std::vector<std::size_t> chars;
+    std::vector<std::uint32_t> ends;  // of characters of one kind, in the run `ends_of`
+    std::size_t ends_of = 0;
     std::vector<Candidate> found;
     std::vector<double> bonus;  // by length less 1, of words that are wanted
     struct Node {

@@ -140,10 +140,12 @@ LatticeScorer::LatticeScorer(const LatticeTexts& texts, const LatticeRules& rule
   for (const LatticeTexts::Text& text : texts.texts()) {
     const std::size_t n = text.points.size();
     std::vector<Candidate> found;
+    std::vector<std::uint32_t> ends;
+    ends_of_kinds(text.points, ends);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t before = found.size();
       if (!rules.inside(text.points, i)) {
-        rules.candidates(text.points, i, ~text.fold,
+        rules.candidates(text.points, ends, i, ~text.fold,
                          [&](const Candidate& c) { found.push_back(c); });
       }
       if (text.marks[i] == kGoesOn) continue;

@@ -171,6 +171,19 @@ def test_partial_annotation() -> None:
         LatticeSegmenter("svm").fit(cut)
 
 
+def test_the_model_does_not_depend_on_threads() -> None:
+    rows = sentences(40)
+    one, two = (LatticeSegmenter(n_models=2, n_jobs=n).fit(rows) for n in (1, 2))
+    assert one.model_.to_bytes() == two.model_.to_bytes()
+
+
+def test_weights_of_sentences() -> None:
+    rows = sentences(40)
+    weighted = LatticeSegmenter(n_models=1).fit(rows, sample_weight=[1.0] * 30 + [0.0] * 10)
+    fewer = LatticeSegmenter(n_models=1).fit(rows[:30])
+    assert weighted.model_.to_bytes() == fewer.model_.to_bytes()
+
+
 def test_a_dictionary_in_training(tmp_path: Path) -> None:
     file = tmp_path / "more.csv"
     file.write_text("大井川,1,1,100,N,x\n,,1,1,5,P\n静岡\tN\n浜松\n# no word\n", encoding="utf-8")
