@@ -432,3 +432,15 @@ def test_a_tagger_keeps_the_model_that_cuts_its_texts(tmp_path: Path) -> None:
         assert spans == json.loads(json.dumps(tagger.predict_spans(["日本海は京都"])))
         assert path.read_bytes() == (tmp_path / "again.model").read_bytes()
         assert pickle.loads(pickle.dumps(tagger)).model_.tokens == tagger.model_.tokens
+
+
+@pytest.mark.parametrize("kind", [WordSegmenter, LatticeSegmenter])
+def test_parts_of_long_words(kind: type[WordSegmenter]) -> None:
+    rows = [*sentences(60), *(f"{a} 東京日本海 {b}" for a in WORDS for b in "はの")]
+    model = kind(n_models=1).fit(rows)
+    text = "カナ東京日本海は東京"
+    assert model.places([text])[0] == [(0, 2), (2, 7), (7, 8), (8, 10)]
+    first, whole, *parts, last, end = model.search_words([text])[0]
+    assert [first, whole, last, end] == model.places([text])[0]
+    assert parts in ([(2, 4), (4, 7)], [(2, 4), (4, 6), (6, 7)])
+    assert model.search_words([text], longest=5) == model.places([text])

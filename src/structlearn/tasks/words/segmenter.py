@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: Bytes that are read at a time.
 _PIECE = 1 << 20
 SEPARATORS = " \t\r\f\v\n"
+#: Cuts of a long word that are looked at for its parts.
+_CUTS_OF_A_WORD = 16
 _OUTPUTS = ("text", "tagged", "json")
 
 
@@ -294,6 +296,36 @@ class WordSegmenter(LearnerParameters, FileTask):
         """
         core, at = self._fitted().core, self._at(temperature)
         return [core.likely(text, at, least, most) for text in self._texts(X)]
+
+    def search_words(self, X: Any, longest: int = 2) -> list[list[tuple[int, int]]]:
+        """Return (begin, end) of the words of each text, each followed by its parts, for search.
+
+        Parts are those of the best cut of the word alone whose words were all seen in training.
+
+        Parameters
+        ----------
+        longest : int
+            Longer words are cut into parts.
+        """
+        texts, known = self._texts(X), set(self._fitted().training.get("known", ()))
+        rows = []
+        for text, words in zip(texts, self.places(texts), strict=True):
+            row: list[tuple[int, int]] = []
+            for begin, end in words:
+                row.append((begin, end))
+                parts = self._parts(text[begin:end], known) if end - begin > longest else []
+                for part in parts:
+                    row.append((begin, begin + len(part)))
+                    begin += len(part)
+            rows.append(row)
+        return rows
+
+    def _parts(self, word: str, known: set[str]) -> list[str]:
+        """Return the words that a word is made of; none if it is one by itself."""
+        for _, cut in self.predict_kbest([word], _CUTS_OF_A_WORD)[0]:
+            if len(cut) > 1 and known.issuperset(cut):
+                return list(cut)
+        return []
 
     def _texts(self, X: Any) -> list[str]:
         """Check texts."""
