@@ -16,17 +16,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.data import data_folder
 from structlearn import _core
-from structlearn.tasks import WordSegmenter
+from structlearn.tasks import LatticeSegmenter, WordSegmenter
 from structlearn.tasks.words.cut_text import BEGINS, UNKNOWN, Cut, read_cut
 
 Row = dict[str, object]
 #: Texts are cut so often, and the best time counts.
 _TIMES = 3
+#: Passes of pkuseg: with its default of 20 it takes a quarter of an hour.
+_PKUSEG_ITERATIONS = 10
 
 
 def _f1(gold: list[Cut], rows: list[list[str]]) -> float:
@@ -51,10 +54,61 @@ def _speed(cut: Callable[[], object], characters: int) -> int:
 
 
 def _ours(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    return _measured(WordSegmenter, "structlearn", train, test, seeds, tags=False)
+
+
+def _chain_crf(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    return _measured(WordSegmenter, "structlearn, crf", train, test, 1, tags=False, learner="crf")
+
+
+def _lattice(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    return _measured(LatticeSegmenter, "structlearn, lattice", train, test, seeds)
+
+
+def _lattice_crf(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    name = "structlearn, lattice, crf"
+    return _measured(LatticeSegmenter, name, train, test, 1, learner="crf")
+
+
+def _lattice_unidic(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    """A lattice with the words of MeCab's dictionary, without their tags."""
+    name, listed = "structlearn, lattice, crf, words of unidic-lite", _unidic_words()
+    return _measured(LatticeSegmenter, name, train, test, 1, learner="crf", dictionary=listed)
+
+
+def _chain_unidic(train: list[Cut], test: list[Cut], seeds: int) -> Row:
+    name, listed = "structlearn, words of unidic-lite", _unidic_words()
+    return _measured(WordSegmenter, name, train, test, 1, tags=False, dictionary=listed)
+
+
+def _unidic_words() -> list[str]:
+    """Return the words of unidic-lite, read from its compiled dictionary."""
+    import unidic_lite
+
+    data = Path(unidic_lite.DICDIR, "sys.dic").read_bytes()
+    # Ten numbers, the name of the encoding, a double array, tokens, features as text.
+    sizes = np.frombuffer(data, np.uint32, 10)
+    features = data[72 + int(sizes[6]) + int(sizes[7]) :]
+    words = set()
+    for row in features.split(b"\0"):
+        cells = row.decode().split(",")
+        if len(cells) > 8 and cells[8] not in ("", "*"):
+            words.add(cells[8])  # as it is written
+    return sorted(word for word in words if len(word) <= 64 and word.strip())
+
+
+def _measured(
+    kind: type[WordSegmenter],
+    name: str,
+    train: list[Cut],
+    test: list[Cut],
+    seeds: int,
+    **parameters: Any,
+) -> Row:
     scores, texts = [], [cut.text for cut in test]
     for seed in range(seeds):
         begin = time.perf_counter()
-        model = WordSegmenter(tags=False, random_state=100 * seed).fit(train)
+        model = kind(random_state=100 * seed, **parameters).fit(train)
         seconds = time.perf_counter() - begin
         scores.append(_f1(test, model.predict(texts)))
     text = "\n".join(cut.text for cut in train)
@@ -64,7 +118,7 @@ def _ours(train: list[Cut], test: list[Cut], seeds: int) -> Row:
         model.save(Path(folder) / "m")
         size = os.path.getsize(Path(folder) / "m")
     return {
-        "name": "structlearn",
+        "name": name,
         "f1": round(sum(scores) / seeds, 2),
         "f1_of_seeds": scores,
         "training_seconds": round(seconds, 1),
@@ -119,14 +173,16 @@ def _pkuseg(train: list[Cut], test: list[Cut], seeds: int) -> Row:
             lines = (" ".join(cut.words()) + "\n" for cut in cuts)
             Path(folder, name).write_text("".join(lines), encoding="utf-8")
         started = time.perf_counter()
-        spacy_pkuseg.train(f"{folder}/train", f"{folder}/test", f"{folder}/m", train_iter=20)
+        spacy_pkuseg.train(
+            f"{folder}/train", f"{folder}/test", f"{folder}/m", train_iter=_PKUSEG_ITERATIONS
+        )
         seconds = time.perf_counter() - started
         model = spacy_pkuseg.pkuseg(f"{folder}/m")
         texts = [cut.text for cut in test]
         rows = [model.cut(text) for text in texts]
         speed = _speed(lambda: [model.cut(text) for text in texts], sum(map(len, texts)))
     return {
-        "name": "spacy-pkuseg",
+        "name": f"spacy-pkuseg, {_PKUSEG_ITERATIONS} iterations",
         "f1": _f1(test, rows),
         "training_seconds": round(seconds, 1),
         "characters_per_second": speed,
@@ -142,7 +198,17 @@ def _mecab(train: list[Cut], test: list[Cut], seeds: int) -> Row:
     return {"name": "MeCab (fugashi, unidic-lite)", "characters_per_second": speed}
 
 
-RIVALS = {"ours": _ours, "crfsuite": _crfsuite, "pkuseg": _pkuseg, "mecab": _mecab}
+RIVALS = {
+    "ours": _ours,
+    "ours_crf": _chain_crf,
+    "lattice": _lattice,
+    "lattice_crf": _lattice_crf,
+    "ours_unidic": _chain_unidic,
+    "lattice_unidic": _lattice_unidic,
+    "crfsuite": _crfsuite,
+    "pkuseg": _pkuseg,
+    "mecab": _mecab,
+}
 
 
 def rows(names: list[str], seeds: int = 3) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
     ImageSegmenter,
+    LatticeSegmenter,
     Pipeline,
     SegmentTagger,
     Tagger,
@@ -84,8 +85,14 @@ def _words():
     return made, ["Fishsleep."]
 
 
+def _lattice():
+    made = LatticeSegmenter(n_models=1, **QUICK).fit([" ".join(s.words) for s in BANK])
+    return made, ["Fishsleep."]
+
+
 MAKERS = {
     "words": _words,
+    "word lattice": _lattice,
     "tagger": _tagger,
     "segments": _segments,
     "parser": _parser,

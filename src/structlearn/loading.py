@@ -20,6 +20,7 @@ TASKS = {
     "parser": ("tasks.dependencies.parser", "DependencyParser"),
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
     "words": ("tasks.words.segmenter", "WordSegmenter"),
+    "word lattice": ("tasks.words.lattice", "LatticeSegmenter"),
     "pipeline": ("tasks.pipeline.pipeline", "Pipeline"),
     "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
     "chain": ("models.string_chain", "StringChain"),

@@ -23,6 +23,7 @@ from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
     ImageSegmenter,
+    LatticeSegmenter,
     Pipeline,
     SegmentTagger,
     Tagger,
@@ -115,7 +116,8 @@ TABLE = [
         for kind in TASKS
         if kind is not ImageSegmenter
         for method, wanted in OF_TEXT.items()
-        if (kind, method) != (WordSegmenter, "label_file")  # its files are running text
+        # Their files are running text.
+        if kind not in (LatticeSegmenter, WordSegmenter) or method != "label_file"
     ),
     *((kind, method, wanted) for kind in PARSERS for method, wanted in OF_TREES.items()),
     *((kind, method, wanted) for kind in ESTIMATORS for method, wanted in OF_ESTIMATORS.items()),

@@ -17,6 +17,14 @@ class Trie {
  public:
   // The number of a word, new ones in their order; kNoWord where it is empty or too long.
   std::uint32_t add(std::span<const std::uint32_t> word);
+  // The number of a word; kNoWord: there is none.
+  std::uint32_t find_word(std::span<const std::uint32_t> word) const {
+    std::uint32_t number = kNoWord;
+    match(word, 0, [&](std::size_t end, std::uint32_t found) {
+      if (end == word.size()) number = found;
+    });
+    return number;
+  }
   std::size_t size() const { return words_; }
   std::size_t longest() const { return longest_; }
 

@@ -89,7 +89,7 @@ def _read(path: str) -> tuple[bytes, str]:
 def _task(path: str, description: Mapping[str, Any]) -> str:
     """Return the task of a model file; refuse those that are not of text."""
     task = description.get("task")
-    if task == "words":
+    if task in ("words", "word lattice"):
         raise FileError(path, "structlearn serve labels tokens, and a model of words cuts text")
     if task not in TASKS or task == "segmenter":
         raise FileError(path, f"{kind_of_file(description)}; structlearn serve has models of text")

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from .pipeline.pipeline import Pipeline
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
+    from .words.lattice import LatticeSegmenter
     from .words.segmenter import WordSegmenter
 
 _HOMES = {
     "ConstituencyParser": "constituents.parser",
     "DependencyParser": "dependencies.parser",
     "ImageSegmenter": "images.segmenter",
+    "LatticeSegmenter": "words.lattice",
     "Pipeline": "pipeline.pipeline",
     "SegmentTagger": "segments.tagger",
     "Tagger": "tagging.tagger",
@@ -31,6 +33,7 @@ __all__ = [
     "ConstituencyParser",
     "DependencyParser",
     "ImageSegmenter",
+    "LatticeSegmenter",
     "Pipeline",
     "SegmentTagger",
     "Tagger",

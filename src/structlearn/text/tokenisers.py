@@ -6,7 +6,8 @@ words             runs of letters, numbers, and every other sign by itself; Engl
                   come apart (do|n't, it|'s), and so do 2|cups and flour|,
 characters        each character, with the marks that combine with it
 english           as the English pipeline cuts it (the package structlearn_english)
-FILE.model        as a model of words (structlearn train words) cuts it, by its file
+FILE.model        as a model of words (structlearn train words) cuts it, by its file; what learns
+                  with it keeps the model in its own file
 anything else     a regular expression whose matches are the tokens: ``\\d+|[A-Z]\\w*``
 ================  ================================================================================
 
@@ -16,8 +17,10 @@ expression leaves out are tokens too, cut at white space. Tokens are places in t
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
+from hashlib import blake2b
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -97,14 +100,42 @@ def _any_of(marks: str) -> str:
     return f"[{re.escape(marks)}]*" if marks else ""
 
 
+#: Models of words that other models keep, by their names there: ``FILE.model#checksum``.
+_KEPT: dict[str, Any] = {}
+
+
+def kept_name(name: str) -> str:
+    """Return the name of a tokeniser for a model file: models of words are kept with the model."""
+    if name in TOKENISERS or name in _KEPT or not name.endswith(".model"):
+        return name
+    return keep(os.path.basename(name), _model_of_words(name))
+
+
+def keep(name: str, words: Any) -> str:
+    """Keep a model of words; return the name that stands for it from now on."""
+    content = words.model_.to_bytes()
+    full = f"{name.partition('#')[0]}#{blake2b(content, digest_size=8).hexdigest()}"
+    _KEPT[full] = words
+    return full
+
+
+def kept_words(name: str | None) -> Any:
+    """Return the model of words that a name stands for; None: it stands for something else."""
+    return None if name is None else _KEPT.get(name)
+
+
 @lru_cache(maxsize=8)
-def _of_model(path: str) -> Tokeniser:
-    """Return what a model of words does, by the name of its file."""
+def _model_of_words(path: str) -> Any:
     from ..loading import load
 
     model = load(path)
-    if not hasattr(model, "places"):
+    if not hasattr(model, "places") or not hasattr(model, "boundaries"):
         raise ValueError(f"tokens: {path} cuts no texts: it is a {type(model).__name__}")
+    return model
+
+
+def _of_model(model: Any) -> Tokeniser:
+    """Return what a model of words does."""
 
     def cut(text: str) -> list[tuple[int, int]]:
         places: list[tuple[int, int]] = model.places([text])[0]
@@ -146,8 +177,8 @@ def tokeniser(name: str) -> Tokeniser:
     """
     if name in TOKENISERS:
         return TOKENISERS[name]
-    if isinstance(name, str) and name.endswith(".model"):
-        return _of_model(name)
+    if isinstance(name, str) and (name in _KEPT or name.endswith(".model")):
+        return _of_model(_KEPT[name] if name in _KEPT else _model_of_words(name))
     pattern = _pattern(name)
 
     def cut(text: str) -> list[tuple[int, int]]:

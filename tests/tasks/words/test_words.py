@@ -8,6 +8,8 @@ import json
 import math
 import pickle
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ import pytest
 from structlearn import _core, load
 from structlearn.cli import run
 from structlearn.exceptions import CapabilityError, FileError
-from structlearn.tasks import WordSegmenter
+from structlearn.tasks import LatticeSegmenter, Tagger, WordSegmenter
 from structlearn.tasks.words.cut_text import read_cut
 from structlearn.tasks.words.fitting import WordFitting
 
@@ -402,3 +404,43 @@ def test_label_file_refuses_what_is_no_text(words: WordSegmenter, tmp_path: Path
     out = io.BytesIO()
     with pytest.raises(FileError, match="line 2"):
         words.label_file(tmp_path / "bad", out)
+
+
+def test_a_tagger_keeps_the_model_that_cuts_its_texts(tmp_path: Path) -> None:
+    texts = [
+        {"text": "日本海は海", "spans": [{"start": 0, "end": 3, "label": "LOC"}]},
+        {"text": "京都は都", "spans": [{"start": 0, "end": 2, "label": "LOC"}]},
+    ] * 10
+    file = tmp_path / "texts.jsonl"
+    file.write_text("".join(json.dumps(t, ensure_ascii=False) + "\n" for t in texts), "utf-8")
+    for kind in (WordSegmenter, LatticeSegmenter):
+        cutter = tmp_path / "cut.model"
+        kind(n_models=1).fit(sentences()).save(cutter)
+        tagger = Tagger("none", tokens=str(cutter), n_models=1).fit(file)
+        path = tmp_path / f"{kind.__name__}.model"
+        tagger.save(path)
+        cutter.unlink()
+        code = (
+            "import json, structlearn\n"
+            f"m = structlearn.load({str(path)!r})\n"
+            "print(json.dumps(m.predict_spans(['日本海は京都'])))\n"
+            f"m.save({str(tmp_path / 'again.model')!r})\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        spans = json.loads(done.stdout)
+        assert spans == json.loads(json.dumps(tagger.predict_spans(["日本海は京都"])))
+        assert path.read_bytes() == (tmp_path / "again.model").read_bytes()
+        assert pickle.loads(pickle.dumps(tagger)).model_.tokens == tagger.model_.tokens
+
+
+@pytest.mark.parametrize("kind", [WordSegmenter, LatticeSegmenter])
+def test_parts_of_long_words(kind: type[WordSegmenter]) -> None:
+    rows = [*sentences(60), *(f"{a} 東京日本海 {b}" for a in WORDS for b in "はの")]
+    model = kind(n_models=1).fit(rows)
+    text = "カナ東京日本海は東京"
+    assert model.places([text])[0] == [(0, 2), (2, 7), (7, 8), (8, 10)]
+    first, whole, *parts, last, end = model.search_words([text])[0]
+    assert [first, whole, last, end] == model.places([text])[0]
+    assert parts in ([(2, 4), (4, 7)], [(2, 4), (4, 6), (6, 7)])
+    assert model.search_words([text], longest=5) == model.places([text])

@@ -14,8 +14,11 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/models/inputs.hpp"
+#include "bindings/problem/py_problem.hpp"
 #include "numeric/parallel.hpp"
 #include "tasks/words/cutter.hpp"
+#include "tasks/words/lattice_model.hpp"
+#include "tasks/words/lattice_scorer.hpp"
 #include "tasks/words/likely.hpp"
 #include "tasks/words/reader.hpp"
 #include "tasks/words/training.hpp"
@@ -116,10 +119,64 @@ struct PyUserWords {
   }
 };
 
+// A lattice of words. The model of places lives as long as it does.
+struct PyLatticeModel {
+  std::shared_ptr<PyWordModel> places;
+  std::unique_ptr<LatticeModel> model;
+
+  // Words of the dictionary by lines; of each the first of its entries, with a tag, a status and a
+  // class each; tags of unknown words by pattern; the coarse class of classes of single entries.
+  PyLatticeModel(std::shared_ptr<PyWordModel> given, nb::dict arrays,
+                 const std::vector<std::vector<std::uint8_t>>& unknown, std::size_t tags,
+                 unsigned whole, double unit)
+      : places(std::move(given)) {
+    if (!(unit > 0.0) || !std::isfinite(unit)) throw std::invalid_argument("unit must be above 0");
+    LatticeRules rules;
+    rules.tags = tags;
+    rules.whole = whole;
+    rules.unknown = unknown;
+    rules.first = copied<std::uint32_t>(arrays["first"], "first");
+    rules.tag = copied<std::uint8_t>(arrays["tag"], "tag");
+    rules.status = copied<std::uint8_t>(arrays["status"], "status");
+    rules.kind = copied<std::uint16_t>(arrays["kind"], "kind");
+    rules.coarse_of_own = copied<std::uint16_t>(arrays["own"], "own");
+    const Bytes lines(arrays["words"]);
+    if (text::invalid_utf8(lines.text()) < lines.text().size()) {
+      throw std::invalid_argument("words that are not UTF-8");
+    }
+    for_lines(lines.text(), [&](std::string_view word) { rules.trie.add(points_of(word)); });
+    rules.check();
+    const std::vector<std::uint32_t> characters =
+        copied<std::uint32_t>(arrays["characters"], "characters");
+    const Bytes weights(arrays["weights"]);
+    model = std::make_unique<LatticeModel>(*places->model, std::move(rules), characters,
+                                           weights.as<std::int16_t>("weights"), unit);
+  }
+};
+
+// Cutters of both kinds of models, for Python.
+struct ChainCut {
+  using Model = PyWordModel;
+  using Cutter = words::Cutter;
+  using Place = std::pair<std::uint32_t, std::uint32_t>;
+  static Cutter make(const Model& model, const UserWords* words) { return {*model.model, words}; }
+};
+struct LatticeCut {
+  using Model = PyLatticeModel;
+  using Cutter = LatticeCutter;
+  using Place = FoundWord;
+  static Cutter make(const Model& model, const UserWords* words) {
+    return {*model.model, {words, model.places->model->unit()}};
+  }
+};
+
 // Cuts a file that comes in pieces, on threads.
+template <class Kind>
 class PyCutter {
+  using Cutter = typename Kind::Cutter;
+
  public:
-  PyCutter(std::shared_ptr<PyWordModel> model, std::shared_ptr<PyUserWords> words)
+  PyCutter(std::shared_ptr<typename Kind::Model> model, std::shared_ptr<PyUserWords> words)
       : model_(std::move(model)), words_(std::move(words)), main_(make()) {}
   PyCutter(const PyCutter&) = delete;
 
@@ -145,16 +202,16 @@ class PyCutter {
     return n;
   }
 
-  // Begin and end of each word, one behind the other.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places(std::string_view text) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+  // Begin and end of each word, and its tag if the model has any.
+  std::vector<typename Kind::Place> places(std::string_view text) {
+    std::vector<typename Kind::Place> found;
     Cutter cutter = make();
     cutter.places(text, found);
     return found;
   }
 
  private:
-  Cutter make() const { return {*model_->model, words_ ? &words_->words : nullptr}; }
+  Cutter make() const { return Kind::make(*model_, words_ ? &words_->words : nullptr); }
 
   void cut_text(std::string_view text, bool last, std::size_t threads,
                 std::vector<std::string>& parts) {
@@ -201,11 +258,66 @@ class PyCutter {
     main_.cut(text.substr(cuts[n]), last, parts[n + 1]);
   }
 
-  std::shared_ptr<PyWordModel> model_;
+  std::shared_ptr<typename Kind::Model> model_;
   std::shared_ptr<PyUserWords> words_;
   Cutter main_;
   std::vector<std::unique_ptr<Cutter>> workers_;
 };
+
+template <class Kind>
+nb::class_<PyCutter<Kind>> bind_cutter(nb::module_& m, const char* name) {
+  using Cutter = PyCutter<Kind>;
+  return nb::class_<Cutter>(m, name)
+      .def(nb::init<std::shared_ptr<typename Kind::Model>, std::shared_ptr<PyUserWords>>(),
+           nb::arg("model"), nb::arg("words").none())
+      .def("cut", &Cutter::cut, nb::arg("data"), nb::arg("last"), nb::arg("threads") = 1)
+      .def_prop_ro("n_words", &Cutter::words);
+}
+
+// Texts for the training of a lattice, and what was made of them.
+struct PyLatticeTraining {
+  LatticeTexts texts;
+  LatticeRules rules;
+  std::vector<std::uint32_t> characters;
+  std::shared_ptr<const LatticeScorer> scorer;  // of the problem
+
+  // The rules as the model's arrays.
+  nb::dict described() const {
+    std::vector<std::vector<std::uint32_t>> words(rules.trie.size());
+    texts.for_words([&](const std::vector<std::uint32_t>& word) {
+      const std::uint32_t number = rules.trie.find_word(word);
+      if (number != kNoWord) words[number] = word;
+    });
+    const std::string lines = text_of_points(words);
+    nb::dict out;
+    out["words"] = nb::bytes(lines.data(), lines.size());
+    out["first"] = to_bytes(rules.first);
+    out["tag"] = to_bytes(rules.tag);
+    out["status"] = to_bytes(rules.status);
+    out["kind"] = to_bytes(rules.kind);
+    out["own"] = to_bytes(rules.coarse_of_own);
+    out["characters"] = to_bytes(characters);
+    return out;
+  }
+};
+
+PyProblem lattice_problem(nb::object self, nb::object places, std::size_t tags,
+                          std::uint32_t min_words, std::uint32_t often, unsigned whole, bool costs,
+                          nb::object sample_weight) {
+  auto& training = nb::cast<PyLatticeTraining&>(self);
+  const auto& seen = nb::cast<const Training&>(places);
+  std::shared_ptr<const LatticeScorer>& scorer = training.scorer;
+  {
+    nb::gil_scoped_release release;
+    training.rules = training.texts.rules(tags, min_words, often, whole);
+    training.characters = training.texts.characters();
+    scorer = std::make_shared<LatticeScorer>(training.texts, training.rules, training.characters,
+                                             seen, costs);
+  }
+  return PyProblem(nb::make_tuple(self, places), scorer,
+                   std::make_shared<StructureOracle>(std::make_shared<Lattice>()), scorer->gold(),
+                   scorer->cost(), sample_weight);
+}
 
 PyInputs word_inputs(nb::object self, const std::vector<std::string>& texts) {
   const auto& owner = nb::cast<const PyWordModel&>(self);
@@ -273,12 +385,70 @@ void bind_words(nb::module_& m) {
       .def(nb::init<const std::vector<std::string>&, const std::vector<double>&>(),
            nb::arg("words"), nb::arg("weights"));
 
-  nb::class_<PyCutter>(m, "WordCutter")
-      .def(nb::init<std::shared_ptr<PyWordModel>, std::shared_ptr<PyUserWords>>(), nb::arg("model"),
-           nb::arg("words").none())
-      .def("cut", &PyCutter::cut, nb::arg("data"), nb::arg("last"), nb::arg("threads") = 1)
-      .def("places", &PyCutter::places, nb::arg("text"))
-      .def_prop_ro("n_words", &PyCutter::words);
+  bind_cutter<ChainCut>(m, "WordCutter")
+      .def("places", &PyCutter<ChainCut>::places, nb::arg("text"));
+
+  nb::class_<PyLatticeTraining>(m, "LatticeTraining")
+      .def(nb::init<>())
+      .def(
+          "add",
+          [](PyLatticeTraining& self, std::string_view text, nb::handle marks, nb::handle tags) {
+            const Bytes given(marks), numbers(tags);
+            self.texts.add(points_of(text), given.text(), numbers.as<std::uint8_t>("tags"));
+          },
+          nb::arg("text"), nb::arg("marks"), nb::arg("tags"))
+      .def(
+          "add_word",
+          [](PyLatticeTraining& self, std::string_view word, std::uint8_t tag) {
+            self.texts.add_word(points_of(word), tag);
+          },
+          nb::arg("word"), nb::arg("tag"))
+      .def("problem", &lattice_problem, nb::arg("places"), nb::arg("tags"), nb::arg("min_words"),
+           nb::arg("often"), nb::arg("whole"), nb::arg("costs"), nb::arg("sample_weight").none())
+      .def("rules", &PyLatticeTraining::described)
+      .def(
+          "edges",
+          [](const PyLatticeTraining& self, std::size_t i) {
+            if (!self.scorer || i >= self.scorer->examples()) throw nb::index_error("no such text");
+            const Layout layout = self.scorer->layout(i);
+            const auto& shape = static_cast<const LatticeShape&>(*layout.shape);
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+            for (std::uint32_t e = 0; e < shape.edges(); ++e) {
+              edges.emplace_back(shape.from[e], shape.head(e));
+            }
+            return edges;
+          },
+          nb::arg("text"))
+      .def_prop_ro("unknown", [](const PyLatticeTraining& self) { return self.rules.unknown; });
+
+  nb::class_<PyLatticeModel>(m, "LatticeModel")
+      .def(nb::init<std::shared_ptr<PyWordModel>, nb::dict,
+                    const std::vector<std::vector<std::uint8_t>>&, std::size_t, unsigned, double>(),
+           nb::arg("places"), nb::arg("arrays"), nb::arg("unknown"), nb::arg("tags"),
+           nb::arg("whole"), nb::arg("unit"))
+      .def(
+          "inputs",
+          [](nb::object self, const std::vector<std::string>& texts) {
+            const auto& owner = nb::cast<const PyLatticeModel&>(self);
+            std::vector<TextLine> lines;
+            for (const std::string& text : texts) {
+              lines.push_back(TextLine::of(text, owner.model->blanks()));
+            }
+            return PyInputs(self, std::make_unique<LatticeInputs>(*owner.model, std::move(lines)));
+          },
+          nb::arg("texts"));
+
+  bind_cutter<LatticeCut>(m, "LatticeCutter")
+      .def(
+          "places",
+          [](PyCutter<LatticeCut>& self, std::string_view text) {
+            nb::list out;
+            for (const FoundWord& w : self.places(text)) {
+              out.append(nb::make_tuple(w.begin, w.end, w.tag));
+            }
+            return out;
+          },
+          nb::arg("text"));
 }
 
 }  // namespace structlearn::python

@@ -59,7 +59,14 @@ def add_words(p: ArgumentParser) -> None:
     p.add_argument(
         "--dictionary",
         metavar="FILE",
-        help="words to look for, besides those of the training text, one on each line",
+        help="words to look for, besides those of the training text, one on each line; of a "
+        "lattice with a tag after a tab, or a dictionary of MeCab",
+    )
+    p.add_argument(
+        "--lattice",
+        action="store_true",
+        help="learn a lattice: words of the dictionary and unknown ones, with their tags, and "
+        "pairs of words",
     )
     add_parameters(p, "words")
     add_running(p)

@@ -41,6 +41,7 @@ def train(o: Any) -> Callable[[], None]:
         tokeniser=(several or True) if not o.no_tokeniser else False,
         tags=tags,
         parser={name: value for name, value in parser.items() if value is not None} or True,
+        words=o.words,
         variants=o.variants,
         folds=o.folds,
         checkpoint=o.checkpoint,
@@ -144,7 +145,7 @@ def inspect(pipeline: Any, o: Any) -> int:
     if "sentences" in told:
         lines.append(f"trained on {told['sentences']:,} sentences, {told['words']:,} words")
     for name, part in model.parts.items():
-        size = f"{len(part.labels)} labels"
+        size = f"{part.n_words:,} words known" if name == "words" else f"{len(part.labels)} labels"
         lines.append(
             f"  {name}: {part.called}, {size}, learner {part.training.get('learner', '?')}"
         )

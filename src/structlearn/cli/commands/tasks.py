@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a model; return what saves it."""
-    kind = class_of(o.task)
+    kind = class_of("word lattice" if getattr(o, "lattice", False) else o.task)
     options = {name: getattr(o, name) for name in kind._declared if hasattr(o, name)}
     options |= {"n_jobs": o.threads, "verbose": 0 if o.quiet else 1}
     if "constraints" in options:

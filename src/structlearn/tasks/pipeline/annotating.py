@@ -57,7 +57,10 @@ class Annotating:
         from .words import Lemmatiser, Splitter
 
         parts = self.model_.parts
-        self._tokeniser = Tokeniser(parts["tokeniser"]) if "tokeniser" in parts else None
+        self._tokeniser = None
+        if "tokeniser" in parts:
+            cut = "words" in parts and "words" not in self._left_out
+            self._tokeniser = Tokeniser(parts["tokeniser"], self.stage("words") if cut else None)
         self._splitter = Splitter(parts["splitter"]) if "splitter" in parts else None
         self._lemmatiser: Any = None
         if "lemmas" in parts:
@@ -218,20 +221,21 @@ class Annotating:
 
         Parameters
         ----------
-        name : {"tokeniser", "splitter", "upos", "xpos", "feats", "lemmas", "parser", "entities"}
-            Or that of a stage that was added.
+        name : str
+            tokeniser, words, splitter, upos, xpos, feats, lemmas, parser or entities, or that of a
+            stage that was added.
 
         Returns
         -------
-        Tagger, SegmentTagger or DependencyParser
+        Tagger, WordSegmenter, LatticeSegmenter, SegmentTagger or DependencyParser
             The parser reads the tags of its input: those that the stages before it have given.
         """
         parts = self.model_.parts
         if name not in parts:
             raise ValueError(f"the pipeline has no stage {name!r}; it has {', '.join(parts)}")
-        from .. import DependencyParser, SegmentTagger, Tagger
+        from .. import DependencyParser, LatticeSegmenter, SegmentTagger, Tagger, WordSegmenter
 
-        kinds: Any = (Tagger, SegmentTagger, DependencyParser)
+        kinds: Any = (Tagger, WordSegmenter, LatticeSegmenter, SegmentTagger, DependencyParser)
         kind = next(kind for kind in kinds if kind._model_kind is type(parts[name]))
         model = kind.from_model(parts[name])
         model.n_jobs = self.n_threads

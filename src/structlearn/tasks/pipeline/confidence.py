@@ -36,7 +36,17 @@ def add_confidence(pipeline: Any, docs: list[Doc], threads: int) -> None:
         rows = certainties(temperature_of(parts[name].temperature))
         return confidences(calibrations[name][1], rows)
 
-    if "tokeniser" in calibrations:
+    if "words" in calibrations:
+        words = pipeline.stage("words")
+        for sentence in (sentence for doc in docs for sentence in doc.sentences):
+            surfaces = sentence.surfaces
+            first = surfaces[0].begin
+            text = sentence.doc.text[first : surfaces[-1].end]
+            places = [surface.begin - first for surface in surfaces]
+            rows = asked("words", _word_certainties(words, text, places))
+            for surface, p in zip(surfaces, rows[0], strict=True):
+                surface.confidence = p
+    elif "tokeniser" in calibrations:
         for doc in docs:
             begins = [[surface.begin for surface in doc.surfaces]]
             rows = asked(
@@ -77,7 +87,7 @@ def stage_calibrations(pipeline: Any) -> dict[str, tuple[float | None, Calibrati
     """Return the ε of the loss and the calibration of each model that gives confidences."""
     asked = {*pipeline.stages} - {"splitter"}
     if pipeline._own_tokeniser is not None:
-        asked.discard("tokeniser")
+        asked -= {"tokeniser", "words"}
     return {
         name: (
             model.loss_temperature,
@@ -155,6 +165,16 @@ def _head_certainties(
         return word - 1 if heads[s][word - 1] == head else None
 
     return lambda at: _sums(inputs, at, threads, list(map(len, heads)), place)
+
+
+def _word_certainties(words: Any, text: str, begins: list[int]) -> Certainties:
+    """Return what gives the probabilities that words begin where they do, at a temperature."""
+
+    def certainties(at: float) -> list[list[float]]:
+        found = words.boundaries([text], temperature=at)[0]
+        return [[found[begin] for begin in begins]]
+
+    return certainties
 
 
 def _token_certainties(

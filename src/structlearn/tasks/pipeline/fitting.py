@@ -36,6 +36,7 @@ _PARTS = 5
 _SETTINGS: dict[str, dict[str, Any]] = {
     # The log loss; many of its weights are next to nothing.
     "tokeniser": {"learner": "adagrad", "temperature": 1.0, "max_iter": 5, "prune": 0.12},
+    "words": {"tags": False},
     "splitter": {"max_iter": 8},
     "tags": {},
     "lemmas": {"max_iter": 8, "n_models": 4, "prune": 0.5},
@@ -80,6 +81,7 @@ class PipelineFitting:
             if self._dev_texts:
                 tokeniser = Tokeniser(self.parts["tokeniser"])
                 calibrate_tokens(tokeniser, self._dev_texts, self.threads)
+            self._learn_words()
         if p.splitter:
             self._stage("splitter", lambda: train_splitter(corpus, **self._settings("splitter")))
         tagged, dev_tagged = corpus, self.dev
@@ -127,6 +129,21 @@ class PipelineFitting:
             "parameters": p._stored(),
         }
         return PipelineModel(self.parts, combinations, training, lexicon)
+
+    def _learn_words(self) -> None:
+        """Learn what cuts sentences into words, if the language needs that."""
+        from ..words.lattice import LatticeSegmenter
+        from ..words.segmenter import WordSegmenter
+        from .cut_sentences import cut_sentences, needs_words
+
+        wanted = self.pipeline.words
+        cuts = joined(self.corpus.parts.each(cut_sentences))
+        if wanted == "none" or (wanted == "auto" and not needs_words(cuts)):
+            return
+        kind = LatticeSegmenter if wanted == "lattice" else WordSegmenter
+        dev = None if self.dev is None else cut_sentences(self.dev)
+        settings = self._settings("words")
+        self._stage("words", lambda: kind(**settings).fit(cuts, dev=dev).model_, kind._model_kind)
 
     def _calibrate_entities(self, corpus: Corpus, settings: dict[str, Any]) -> None:
         """Calibrate entities on a fifth of their sentences, by a tagger that has not seen them.

@@ -11,22 +11,27 @@ from ...models.storage import StoredModel, put_inside, taken_out
 from ..dependencies.model import ParserModel
 from ..segments.model import SegmentModel
 from ..tagging.model import TaggerModel
+from ..words.lattice_model import LatticeModel
+from ..words.model import WordModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
 #: The stages in their order.
-STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser", "entities")
+STAGES = ("tokeniser", "words", "splitter", "tags", "lemmas", "parser", "entities")
 _TAGGERS = ("upos", "xpos", "feats")
 #: Name of a model in files -> its class.
 _PARTS: dict[str, type[StoredModel]] = {
     "tokeniser": TaggerModel,
+    "words": WordModel,
     "splitter": TaggerModel,
     **dict.fromkeys(_TAGGERS, TaggerModel),
     "lemmas": TaggerModel,
     "parser": ParserModel,
 }
+#: What cuts sentences into words: by the task of its model.
+_CUTTERS: dict[str, type[StoredModel]] = {"words": WordModel, "word lattice": LatticeModel}
 #: Stages that give tokens labels: by the task of their model.
 _LABELLERS: dict[str, type[StoredModel]] = {"tagger": TaggerModel, "segments": SegmentModel}
 
@@ -37,8 +42,9 @@ class PipelineModel(StoredModel):
     Attributes
     ----------
     parts : dict of str to TaggerModel or ParserModel
-        By name: tokeniser, splitter, upos, xpos, feats, lemmas, parser; those that exist. Under any
-        other name, such as entities, a TaggerModel or SegmentModel that gives tokens labels.
+        By name: tokeniser, words, splitter, upos, xpos, feats, lemmas, parser; those that exist.
+        Under any other name, such as entities, a TaggerModel or SegmentModel that gives tokens
+        labels.
     combinations : list of (str, str, str)
         Of the three tags, that words may have; the most frequent first.
     training : dict
@@ -134,7 +140,7 @@ class PipelineModel(StoredModel):
 
     def _part_content(self, name: str, precision: str | None) -> Any:
         part = self.parts[name]
-        if part.precision is None:  # its kind has no choice
+        if part.precision is None or name == "words":  # its kind has no choice
             return part._content()
         own = part.precision if name in self.labellers else self.precision
         return part._content(precision or own)
@@ -144,17 +150,22 @@ class PipelineModel(StoredModel):
         cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> PipelineModel:
         parts = {
-            part: taken_out(
-                tensors, part, name, described, _PARTS.get(part) or _LABELLERS[described["task"]]
-            )
+            part: taken_out(tensors, part, name, described, _kind(part, described["task"]))
             for part, described in d["parts"].items()
         }
         rows, listed = _triples(d["combinations"]), _triples(d["lexicon"])
         model = cls(parts, rows, dict(d["training"]), listed)
         for part, stage in parts.items():  # the same of all but labellers
-            if part in _PARTS or len(parts) == 1:
+            if part != "words" and (part in _PARTS or len(parts) == 1):
                 model.precision = stage.precision
         return model
+
+
+def _kind(part: str, task: str) -> type[StoredModel]:
+    """Return the class of a part, by its name and its task."""
+    if part == "words":
+        return _CUTTERS[task]
+    return _PARTS.get(part) or _LABELLERS[task]
 
 
 def _triples(rows: Any) -> list[tuple[str, str, str]]:

@@ -23,7 +23,8 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     """Annotates running text: sentences, tokens, words, tags, lemmas, trees.
 
     Each stage is a task of the library, learned from one treebank in CoNLL-U: tokens and sentences
-    are chunks of characters, found by a chain over them; the words of multiword tokens and lemmas
+    are chunks of characters, found by a chain over them, or in languages without blanks by a model
+    of words; the words of multiword tokens and lemmas
     are edit scripts, classified; tags are combinations of UPOS, XPOS and features that the treebank
     has; trees are those of :class:`~structlearn.tasks.DependencyParser`, which learns on tags
     predicted by jack-knifing.
@@ -35,6 +36,11 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
         :class:`~structlearn.tasks.Tagger` and, for the parser, of
         :class:`~structlearn.tasks.DependencyParser`. The tokeniser needs the comments ``# text``
         of the treebank and of the dev set.
+    words : {"auto", "chain", "lattice", "none"}, default="auto"
+        Cut sentences into words by a model of words, which goes with the tokeniser: a
+        :class:`~structlearn.tasks.WordSegmenter` ("chain") or a
+        :class:`~structlearn.tasks.LatticeSegmenter`. "auto": a chain if most words of the treebank
+        have no blank between them, or words have blanks inside.
     variants : {"none", "english"}, default="none"
         A language: the tokeniser learns from variants of the treebank's texts too, made with
         abbreviations of that language, hashtags, names of users, addresses and markup, of which
@@ -75,6 +81,12 @@ class Pipeline(StoredTask, Annotating, DeclaredParameters):
     tags: Any = True
     lemmas: Any = True
     parser: Any = True
+    words: str = parameter(
+        default="auto",
+        check=Choice("auto", "chain", "lattice", "none"),
+        help="a stage that cuts sentences into words, of languages without blanks; auto: a chain "
+        "if the treebank is of such a language",
+    )
     variants: str = parameter(
         default="none",
         check=Choice("none", "english"),

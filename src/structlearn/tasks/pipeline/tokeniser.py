@@ -252,10 +252,13 @@ class Tokeniser:
     ----------
     model : TaggerModel
         What :func:`train_tokeniser` gives.
+    words : WordSegmenter, optional
+        Cuts the sentences into words, of languages without blanks between words or with blanks
+        inside words.
     """
 
-    def __init__(self, model: TaggerModel) -> None:
-        self.model = model
+    def __init__(self, model: TaggerModel, words: Any = None) -> None:
+        self.model, self.words = model, words
         marks = {"O": "O", "B-S": "S", "B-T": "B"}
         self._marks = "".join(marks.get(label, "I") for label in model.labels).encode().ljust(256)
 
@@ -270,10 +273,21 @@ class Tokeniser:
             sentences: list[list[Span]] = []
             for characters, places in pieces:
                 row = _sentences(characters, marks[at : at + len(characters)])
+                if self.words is not None:
+                    row = self._words(characters, row)
                 sentences += [[(places[a], places[b - 1] + 1) for a, b in spans] for spans in row]
                 at += len(characters)
             found.append(sentences)
         return found
+
+    def _words(self, text: str, sentences: list[list[Span]]) -> list[list[Span]]:
+        """Cut sentences into words."""
+        bounds = [(spans[0][0], spans[-1][1]) for spans in sentences]
+        rows = self.words.places([text[begin:end] for begin, end in bounds])
+        return [
+            [(begin + a, begin + b) for a, b in row]
+            for (begin, _), row in zip(bounds, rows, strict=True)
+        ]
 
     def _marked(self, pieces: list[str], threads: int) -> bytes:
         """Return the marks of the characters of paragraphs, one behind the other."""

@@ -15,6 +15,7 @@ from ...meter import say
 from ...text.corpus import Corpus, find_column
 from ...text.presets import PRESETS, load_templates
 from ...text.templates import FeatureTemplates
+from ...text.tokenisers import kept_name
 from .model import LabelModel
 from .targets import templates_for
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
@@ -279,7 +280,7 @@ class Fitting:
                 "features": self.n_features,
                 "random_state": tagger.random_state,
                 **({"separator": between} if between else {}),
-                **({"tokeniser": cut_by} if cut_by else {}),
+                **({"tokeniser": kept_name(cut_by)} if cut_by else {}),
                 **({"table": self._table()} if corpus.table else {}),
                 **({"illegal": self.n_illegal} if self.n_illegal else {}),
                 **self.more(),

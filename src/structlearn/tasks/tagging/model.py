@@ -13,11 +13,11 @@ from ...io.packed_weights import check_precision
 from ...io.stored_templates import read_templates, stored_templates
 from ...models.inputs import NativeInputs
 from ...models.label_constraints import ConstraintMemory, token_sequences
-from ...models.storage import StoredModel
+from ...models.storage import StoredModel, put_inside, taken_out
 from ...models.temperature import Tempered
 from ...text.corpus import Corpus, column_names
 from ...text.layouts import Layout
-from ...text.tokenisers import tokeniser, words_of
+from ...text.tokenisers import keep, kept_words, tokeniser, words_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -197,13 +197,18 @@ class LabelModel(Tempered, StoredModel):
         resources, tensors = stored_templates(self.templates)
         names = ["task", "format", "n_columns", "target", "labels", "training"]
         names += ["constraints"] if self.constraints else []
-        return {**{name: getattr(self, name) for name in names}, **resources}, tensors
+        described = {**{name: getattr(self, name) for name in names}, **resources}
+        if (words := kept_words(self.tokens)) is not None:
+            described["words"] = put_inside(tensors, "words", words.model_._content())
+        return described, tensors
 
     @classmethod
     def _common(
         cls, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> dict[str, Any]:
         """Return the arguments that a file of either kind has."""
+        if "words" in d:
+            _keep_words(d, tensors)
         return {
             "templates": read_templates(d, tensors, given.get("functions")),
             "format": str(d["format"]),
@@ -213,6 +218,21 @@ class LabelModel(Tempered, StoredModel):
             "training": dict(d["training"]),
             "constraints": list(map(str, d.get("constraints", ()))),
         }
+
+
+def _keep_words(d: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    """Keep the model of words that a file has: the tokeniser of its texts."""
+    from ..words.lattice import LatticeSegmenter
+    from ..words.segmenter import WordSegmenter
+
+    described = d["words"]
+    kind: type[Any] = (
+        LatticeSegmenter if described["task"] == LatticeSegmenter.task else WordSegmenter
+    )
+    name = str(d["training"]["tokeniser"])
+    words = taken_out(tensors, "words", name, described, kind._model_kind)
+    if keep(name, kind.from_model(words)) != name:
+        raise ValueError("its model of words is another one than its texts were cut by")
 
 
 class TaggerModel(LabelModel):

@@ -81,3 +81,46 @@ def _lines(name: str) -> Any:
                 number,
             ) from None
         yield word, value, name, number
+
+
+def read_entries(source: Any) -> list[tuple[str, str | None]]:
+    """Return words with their tags, None for those that have none, for the training of a lattice.
+
+    Parameters
+    ----------
+    source : path or list
+        A word on each line, after a tab or a comma its tag; lines of a dictionary of MeCab, ``word,
+        number, number, cost, tag, ...``, are read too. Of a list words, or (word, tag).
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        pairs = [word if isinstance(word, tuple) else (word, None) for word in source]
+        for word, _ in pairs:
+            if fault := _fault(word, 0.0, True):
+                raise FileError("the dictionary", fault)
+        return [(word, tag) for word, tag in pairs]
+    name = os.fspath(source)
+    try:
+        text = read_bytes(name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(name, f"not valid UTF-8: {error.reason}") from None
+    entries: list[tuple[str, str | None]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = line.strip("\r ")
+        if not bare or bare.startswith("#"):
+            continue
+        cells = bare.split("\t" if "\t" in bare else ",")
+        if not cells[0]:  # a comma is a word too
+            cells = [bare[0], *bare[2:].split(",")]
+        tag = cells[4] if len(cells) > 4 and _is_number(cells[3]) else "".join(cells[1:2])
+        if fault := _fault(cells[0], 0.0, True):
+            raise FileError(name, fault, number)
+        entries.append((cells[0], None if _is_number(tag) or tag in ("", "always") else tag))
+    return entries
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

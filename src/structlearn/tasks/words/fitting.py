@@ -63,6 +63,7 @@ class WordFitting:
         #: The most frequent tags have numbers of their own.
         self.tags = {tag: i for i, (tag, _) in enumerate(counts.most_common(_MOST_TAGS - 1), 1)}
         self.training = _core.WordTraining()
+        self.sentences = sentences
         self.marks: list[bytes] = []
         #: Of each run of characters, that of its sentence.
         self.weights: list[float] | None = None if weights is None else []
@@ -76,28 +77,35 @@ class WordFitting:
             raise ValueError("there are no words in the sentences")
         if not any(mark != UNKNOWN for marks in self.marks for mark in marks[1:]):
             raise ValueError("no boundary inside a sentence is known: there is nothing to learn")
-        for word in words:
-            self.training.add_word(word)
+        self._add_words(words)
         self.whole = 3 & _whole_runs(sentences) if task.whole else 0
 
     def _add(self, cut: Cut, seen: bytes, begin: int, end: int) -> None:
-        marks = bytes([BEGINS]) + cut.marks[begin + 1 : end]
-        tags = b""
-        if cut.tags is not None:
-            numbers, at = bytearray(end - begin), -1
-            before = cut.marks[:begin].count(BEGINS)
-            # Blanks between words are words without tags.
-            at = before - _blank_words(cut, begin) - 1
-            for i in range(begin, end):
-                if cut.marks[i] == BEGINS and cut.text[i] not in _SEPARATORS:
-                    at += 1
-                if 0 <= at < len(cut.tags):
-                    numbers[i - begin] = self.tags.get(cut.tags[at], 0)
-            tags = bytes(numbers)
+        tags = self._tags_of(cut, begin, end)
         self.training.add(cut.text[begin:end], bytes([BEGINS]) + seen[begin + 1 : end], tags)
-        self.marks.append(marks)
+        self.marks.append(bytes([BEGINS]) + cut.marks[begin + 1 : end])
 
-    def problem(self) -> LabelProblem:
+    def _tags_of(self, cut: Cut, begin: int, end: int) -> bytes:
+        """Return the number of the tag of each character's word; nothing if there are no tags."""
+        if cut.tags is None:
+            return b""
+        numbers = bytearray(end - begin)
+        before = cut.marks[:begin].count(BEGINS)
+        # Blanks between words are words without tags.
+        at = before - _blank_words(cut, begin) - 1
+        for i in range(begin, end):
+            if cut.marks[i] == BEGINS and cut.text[i] not in _SEPARATORS:
+                at += 1
+            if 0 <= at < len(cut.tags):
+                numbers[i - begin] = self.tags.get(cut.tags[at], 0)
+        return bytes(numbers)
+
+    def _add_words(self, words: Any) -> None:
+        """Add the words of another dictionary."""
+        for word in words:
+            self.training.add_word(word)
+
+    def problem(self) -> Any:
         """Return the problem to be solved."""
         training = self.training
         training.finish(int(self.task.min_count), int(self.task.min_words))
@@ -134,7 +142,7 @@ class WordFitting:
             sample_weight=None if self.weights is None else np.array(self.weights),
         )
 
-    def run(self, score: Any = None) -> tuple[WordModel, Learned]:
+    def run(self, score: Any = None) -> tuple[Any, Learned]:
         """Learn; return the model and the record of the training.
 
         Parameters
@@ -163,16 +171,19 @@ class WordFitting:
         if self.task.verbose:
             say(line)
 
-    def model(self, problem: LabelProblem, w: Vector) -> WordModel:
+    def model(self, problem: Any, w: Vector) -> Any:
         """Return a model with these weights."""
-        layout, training = problem.layout, self.training
+        layout = problem.layout
         label, pair = layout.blocks["label"], layout.blocks["transition"]
         assert label is not None
         assert pair is not None
         both = w[label.offset : label.offset + label.size].reshape(-1, 2)
-        weights = both[:, 0] - both[:, 1]
+        return self.place_model(both[:, 0] - both[:, 1], w[pair.offset : pair.offset + pair.size])
+
+    def place_model(self, weights: Vector, pairs: Vector) -> WordModel:
+        """Return a model of places with the weights of its features, and of pairs of labels."""
+        training = self.training
         weights[np.abs(weights) <= self.task.prune] = 0.0
-        pairs = w[pair.offset : pair.offset + pair.size]
         unit = float(max(np.abs(weights).max(initial=0.0), 1e-9)) / 32767
         unit = max(unit, float(np.abs(pairs).max(initial=0.0)) / (1 << 24))
         rounded = np.round(weights / unit).astype(np.int16)

@@ -85,6 +85,15 @@ class WordModel(Tempered, StoredModel):
         tags = array("H", bytes(self.arrays["tags"]))
         return len(tags) - tags.count(0)
 
+    @property
+    def has_tags(self) -> bool:
+        """Whether it knows tags of words."""
+        return self.tagger is not None
+
+    def cutter(self, words: Any = None) -> Any:
+        """Return what cuts texts, with words of a user's."""
+        return _core.WordCutter(self.core, words)
+
     def user_words(self, words: dict[str, float]) -> Any:
         """Return words of a user's for the core."""
         weights = [w if w == math.inf else w / self.unit for w in words.values()]

@@ -66,7 +66,7 @@ def evaluation(task: Any, gold: list[Cut], intervals: bool = False) -> dict[str,
     if unseen_gold:
         scores["unseen_recall"] = unseen_right / unseen_gold
         scores["unseen_f1"] = _f1(unseen_right, unseen_found, unseen_gold)[2]
-    if model.tagger is not None and all(cut.tags is not None for cut in gold):
+    if model.has_tags and all(cut.tags is not None for cut in gold):
         scores["tag_f1"] = _tag_f1(task, gold, spans, totals)
     if intervals:
         scores["f1_interval"] = _interval(rows)
@@ -74,12 +74,11 @@ def evaluation(task: Any, gold: list[Cut], intervals: bool = False) -> dict[str,
 
 
 def _tag_f1(task: Any, gold: list[Cut], spans: Any, totals: list[int]) -> float:
-    words = [[cut.text[a:b] for a, b in places] for cut, places in zip(gold, spans, strict=True)]
-    tags = task._word_tagger.predict(words)
+    rows = task.predict_tags([cut.text for cut in gold])
     right = 0
-    for cut, places, row in zip(gold, spans, tags, strict=True):
+    for cut, places, row in zip(gold, spans, rows, strict=True):
         true = dict(zip(cut.spans(), cut.tags or (), strict=True))
-        right += sum(true.get(place) == tag for place, tag in zip(places, row, strict=True))
+        right += sum(true.get(place) == tag for place, (_, tag) in zip(places, row, strict=True))
     return _f1(right, totals[1], totals[2])[2]
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ... import _core
 from ...exceptions import CapabilityError, FileError, LineError
 from ...fitting.learner_registry import LEARNERS, check_learner
 from ...fitting.parameters import Choice, Number, Switch, Whole, parameter
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
 
 #: Bytes that are read at a time.
 _PIECE = 1 << 20
-_SEPARATORS = " \t\r\f\v\n"
+SEPARATORS = " \t\r\f\v\n"
+#: Cuts of a long word that are looked at for its parts.
+_CUTS_OF_A_WORD = 16
 _OUTPUTS = ("text", "tagged", "json")
 
 
@@ -94,7 +95,7 @@ class WordSegmenter(LearnerParameters, FileTask):
     )
 
     task = "words"
-    _model_kind = WordModel
+    _model_kind: type[Any] = WordModel
     _title = "Word segmenter"
     _unit = "words"
     _measure = "f1"
@@ -131,7 +132,6 @@ class WordSegmenter(LearnerParameters, FileTask):
             Of the file; by default it is told from its content.
         """
         from ...fitting.example_weights import check_sample_weight, refuse_no_weight  # NumPy
-        from .fitting import WordFitting
 
         check_learner(self)
         if y is not None:
@@ -139,19 +139,21 @@ class WordSegmenter(LearnerParameters, FileTask):
         sentences = read_cut(X, format, self.tag)
         if not sentences:
             raise ValueError("there are no sentences to learn from")
+        sentences = self._without_tags(sentences)
         weights = check_sample_weight(sample_weight, len(sentences))
         if weights is not None:
             refuse_no_weight(weights)
             sentences = [cut for cut, weight in zip(sentences, weights, strict=True) if weight]
             weights = weights[weights > 0]
         held_out = None if dev is None else _whole(read_cut(dev, format, self.tag), "the dev set")
-        words = [] if self.dictionary is None else list(read_dictionary(self.dictionary, True))
+        words = [] if self.dictionary is None else self._listed_words()
+        fitting = self._fitting
         task: Any = self._plain()
         if task.n_models is None and task.learner == "perceptron":
             task.n_models = 5
-        run = WordFitting(task, sentences, words, weights=weights)
+        run = fitting(task, sentences, words, weights=weights)
 
-        def score(model: WordModel) -> float:
+        def score(model: Any) -> float:
             from .scores import word_f1
 
             assert held_out is not None
@@ -162,11 +164,30 @@ class WordSegmenter(LearnerParameters, FileTask):
         if not all(cut.whole for cut in sentences):
             # Few words are known whole: the dictionary is made of what the first model finds.
             guesses = _guesses(model, sentences)
-            model, learned = WordFitting(task, sentences, words, guesses, weights).run(judge)
+            model, learned = fitting(task, sentences, words, guesses, weights).run(judge)
         model.training["known"] = sorted({word for cut in sentences for word in _known_words(cut)})
+        self._learn_tags(model, sentences, weights)
+        return self._keep(model, learned, held_out)
+
+    @property
+    def _fitting(self) -> Any:
+        """What learns from sentences."""
+        from .fitting import WordFitting
+
+        return WordFitting
+
+    def _without_tags(self, sentences: list[Cut]) -> list[Cut]:
+        """Return the sentences as they are learned from: without tags that nobody wants."""
+        return sentences
+
+    def _listed_words(self) -> Any:
+        """Return the words of the dictionary to look for."""
+        return list(read_dictionary(self.dictionary, True))
+
+    def _learn_tags(self, model: Any, sentences: list[Cut], weights: Any) -> None:
+        """Add what gives words their tags to a model, if they have any."""
         if self.tags and any(cut.tags is not None for cut in sentences):
             model.tagger = self._tagger(sentences, weights)
-        return self._keep(model, learned, held_out)
 
     def _tagger(self, sentences: list[Cut], weights: Any) -> Any:
         """Return what gives words their tags, learned from those that are known whole."""
@@ -209,15 +230,36 @@ class WordSegmenter(LearnerParameters, FileTask):
     def places(self, X: Any, *, dictionary: Any = None) -> list[list[tuple[int, int]]]:
         """Return the words of each text as (begin, end), counted in characters."""
         cutter = self._cutter(dictionary)
-        return [cutter.places(text) for text in self._texts(X)]
+        return [self._found(cutter, text) for text in self._texts(X)]
+
+    def _found(self, cutter: Any, text: str) -> list[tuple[int, int]]:
+        """Return the words of a text as places."""
+        places: list[tuple[int, int]] = cutter.places(text)
+        return places
+
+    def _found_with_tags(self, cutter: Any, texts: list[str]) -> list[list[tuple[int, int, str]]]:
+        """Return the words of texts as places with tags."""
+        rows = [self._found(cutter, text) for text in texts]
+        words = [[text[a:b] for a, b in row] for text, row in zip(texts, rows, strict=True) if row]
+        tagged = iter(self._word_tagger.predict(words) if words else [])
+        return [
+            [(a, b, tag) for (a, b), tag in zip(row, next(tagged), strict=True)] if row else []
+            for row in rows
+        ]
 
     def predict_tags(self, X: Any, *, dictionary: Any = None) -> list[list[tuple[str, str]]]:
         """Return the words of each text with their tags."""
-        words = self.predict(X, dictionary=dictionary)
-        tagger = self._word_tagger
-        full = [row for row in words if row]
-        tags = iter(tagger.predict(full) if full else [])
-        return [list(zip(row, next(tags), strict=True)) if row else [] for row in words]
+        texts = self._texts(X)
+        self._check_tags()
+        rows = self._found_with_tags(self._cutter(dictionary), texts)
+        return [
+            [(text[a:b], tag) for a, b, tag in row] for text, row in zip(texts, rows, strict=True)
+        ]
+
+    def _check_tags(self) -> None:
+        """Refuse a model that knows no tags."""
+        if not self._fitted().has_tags:
+            raise CapabilityError("the model has no tags: train it on words with tags")
 
     def boundaries(self, X: Any, *, temperature: float | None = None) -> list[list[float]]:
         """Return for each character of each text the probability that a word begins there.
@@ -229,7 +271,7 @@ class WordSegmenter(LearnerParameters, FileTask):
         texts, rows = self._texts(X), []
         for text in texts:
             row = [0.0] * len(text)
-            if text.strip(_SEPARATORS):
+            if text.strip(SEPARATORS):
                 inputs = self._inputs([text])
                 places = self._characters(text)
                 for begin, _, label, p in inputs.marginals(at)[0]:
@@ -255,6 +297,36 @@ class WordSegmenter(LearnerParameters, FileTask):
         core, at = self._fitted().core, self._at(temperature)
         return [core.likely(text, at, least, most) for text in self._texts(X)]
 
+    def search_words(self, X: Any, longest: int = 2) -> list[list[tuple[int, int]]]:
+        """Return (begin, end) of the words of each text, each followed by its parts, for search.
+
+        Parts are those of the best cut of the word alone whose words were all seen in training.
+
+        Parameters
+        ----------
+        longest : int
+            Longer words are cut into parts.
+        """
+        texts, known = self._texts(X), set(self._fitted().training.get("known", ()))
+        rows = []
+        for text, words in zip(texts, self.places(texts), strict=True):
+            row: list[tuple[int, int]] = []
+            for begin, end in words:
+                row.append((begin, end))
+                parts = self._parts(text[begin:end], known) if end - begin > longest else []
+                for part in parts:
+                    row.append((begin, begin + len(part)))
+                    begin += len(part)
+            rows.append(row)
+        return rows
+
+    def _parts(self, word: str, known: set[str]) -> list[str]:
+        """Return the words that a word is made of; none if it is one by itself."""
+        for _, cut in self.predict_kbest([word], _CUTS_OF_A_WORD)[0]:
+            if len(cut) > 1 and known.issuperset(cut):
+                return list(cut)
+        return []
+
     def _texts(self, X: Any) -> list[str]:
         """Check texts."""
         if isinstance(X, (str, os.PathLike)):
@@ -269,21 +341,19 @@ class WordSegmenter(LearnerParameters, FileTask):
                 raise ValueError(f"text {number}: {NO_TEXT}")
         return texts
 
-    def _cutter(self, dictionary: Any = None) -> _core.WordCutter:
+    def _cutter(self, dictionary: Any = None) -> Any:
         model = self._fitted()
         words = None
         if dictionary is not None:
             words = model.user_words(read_dictionary(dictionary, model.blanks))
-        return _core.WordCutter(model.core, words)
+        return model.cutter(words)
 
     @cached_property
     def _word_tagger(self) -> Any:
         from ..tagging.tagger import Tagger
 
-        inner = self._fitted().tagger
-        if inner is None:
-            raise CapabilityError("the model has no tags: train it on words with tags")
-        return Tagger.from_model(inner)
+        self._check_tags()
+        return Tagger.from_model(self._fitted().tagger)
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -320,7 +390,7 @@ class WordSegmenter(LearnerParameters, FileTask):
         if confidence and kind != "json":
             raise ValueError("confidence is written in JSON: to='json' (--to json)")
         if kind == "tagged":
-            _ = self._word_tagger
+            self._check_tags()
         name = named_file(source)
         cutter, n_words = self._cutter(dictionary), 0
         with open_bytes(name) as file, written_text(output) as written:
@@ -341,28 +411,28 @@ class WordSegmenter(LearnerParameters, FileTask):
                 raise error.in_file(name) from None
         return n_words
 
-    def _written(
-        self, text: str, cutter: _core.WordCutter, kind: str, confidence: bool
-    ) -> tuple[str, int]:
+    def _written(self, text: str, cutter: Any, kind: str, confidence: bool) -> tuple[str, int]:
         """Return a line as it is written, and how many words it has."""
-        places = cutter.places(text)
-        words = [text[a:b] for a, b in places]
         if kind == "tagged":
-            tags = self._word_tagger.predict([words])[0] if words else []
-            pairs = zip(words, tags, strict=True)
-            return " ".join(f"{_escaped(w)}/{t}" for w, t in pairs) + "\n", len(words)
-        entries: list[dict[str, Any]] = [
-            {"start": a, "end": b, "word": text[a:b]} for a, b in places
-        ]
-        if self._fitted().tagger is not None and words:
-            for entry, tag in zip(entries, self._word_tagger.predict([words])[0], strict=True):
-                entry["tag"] = tag
-        if confidence and words:
+            words = self._found_with_tags(cutter, [text])[0]
+            return " ".join(f"{_escaped(text[a:b])}/{t}" for a, b, t in words) + "\n", len(words)
+        entries: list[dict[str, Any]]
+        if self._fitted().has_tags:
+            entries = [
+                {"start": a, "end": b, "word": text[a:b], "tag": tag}
+                for a, b, tag in self._found_with_tags(cutter, [text])[0]
+            ]
+        else:
+            entries = [
+                {"start": a, "end": b, "word": text[a:b]} for a, b in self._found(cutter, text)
+            ]
+        if confidence and entries:
             chances = [*self.boundaries([text])[0], 1.0]
             for entry in entries:
                 behind = chances[entry["end"]] or 1.0
                 entry["confidence"] = round(min(chances[entry["start"]], behind), 4)
-        return json.dumps({"text": text, "words": entries}, ensure_ascii=False) + "\n", len(words)
+        line = json.dumps({"text": text, "words": entries}, ensure_ascii=False)
+        return line + "\n", len(entries)
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -403,8 +473,8 @@ class WordSegmenter(LearnerParameters, FileTask):
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
         texts = self._texts(X)
-        gaps = [i for i, text in enumerate(texts) if not text.strip(_SEPARATORS)]
-        return [text for text in texts if text.strip(_SEPARATORS)], gaps
+        gaps = [i for i, text in enumerate(texts) if not text.strip(SEPARATORS)]
+        return [text for text in texts if text.strip(SEPARATORS)], gaps
 
     def _is_nothing(self, X: Any) -> bool:
         return len(X) == 0
@@ -413,7 +483,7 @@ class WordSegmenter(LearnerParameters, FileTask):
         """Return the places of the characters that are labelled."""
         if self._fitted().blanks:
             return range(len(text))
-        return [i for i, char in enumerate(text) if char not in _SEPARATORS]
+        return [i for i, char in enumerate(text) if char not in SEPARATORS]
 
     def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
         text = inputs.source[i]
@@ -422,7 +492,7 @@ class WordSegmenter(LearnerParameters, FileTask):
         fresh = False
         for label, at in zip(output, places, strict=True):
             fresh = fresh or label == BEGINS
-            if text[at] in _SEPARATORS:
+            if text[at] in SEPARATORS:
                 continue
             begin = at if fresh else words[-1][0]
             if not fresh:
@@ -450,7 +520,7 @@ class WordSegmenter(LearnerParameters, FileTask):
             else:
                 places.append((int(one[0]), int(one[1])))
         covered = [i for begin, end in places for i in range(begin, end)]
-        if covered != [i for i, char in enumerate(text) if i in covered or char not in _SEPARATORS]:
+        if covered != [i for i, char in enumerate(text) if i in covered or char not in SEPARATORS]:
             raise ValueError(f"these are not the words of {text!r:.60}: {output!r:.60}")
         begins = {begin for begin, _ in places}
         inside = set(covered)
@@ -463,7 +533,7 @@ class WordSegmenter(LearnerParameters, FileTask):
         return {places[begin]: p for begin, _, label, p in parts if label == BEGINS}
 
     def _with_gold(self, X: Any, y: Any, format: str | None = None) -> tuple[NativeInputs, Any]:
-        cuts = [cut for cut in read_cut(X, format, self.tag) if cut.text.strip(_SEPARATORS)]
+        cuts = [cut for cut in read_cut(X, format, self.tag) if cut.text.strip(SEPARATORS)]
         return self._inputs(cuts), cuts
 
     def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
@@ -508,15 +578,15 @@ def _whole(sentences: list[Cut], name: str) -> list[Cut]:
     """Refuse sentences with boundaries that nobody knows, where words are judged."""
     if any(not cut.whole for cut in sentences):
         raise ValueError(f"{name} has boundaries that are not known: words cannot be judged there")
-    return [cut for cut in sentences if cut.text.strip(_SEPARATORS)]
+    return [cut for cut in sentences if cut.text.strip(SEPARATORS)]
 
 
-def _places(model: WordModel, cuts: list[Cut]) -> list[list[tuple[int, int]]]:
-    cutter = _core.WordCutter(model.core, None)
-    return [cutter.places(cut.text) for cut in cuts]
+def _places(model: Any, cuts: list[Cut]) -> list[list[tuple[int, int]]]:
+    cutter = model.cutter(None)
+    return [[(a, b) for a, b, *_ in cutter.places(cut.text)] for cut in cuts]
 
 
-def _guesses(model: WordModel, sentences: list[Cut]) -> list[bytes]:
+def _guesses(model: Any, sentences: list[Cut]) -> list[bytes]:
     """Return what is known of the characters, and what a model says where nothing is."""
     guesses = []
     for cut, places in zip(sentences, _places(model, sentences), strict=True):
@@ -535,7 +605,7 @@ def _known_words(cut: Cut) -> Iterator[str]:
     begin: int | None = None
     for i, mark in enumerate([*cut.marks, BEGINS]):
         if mark == BEGINS:
-            if begin is not None and cut.text[begin:i].strip(_SEPARATORS):
+            if begin is not None and cut.text[begin:i].strip(SEPARATORS):
                 yield cut.text[begin:i]
             begin = i
         elif mark == UNKNOWN:
