@@ -121,8 +121,8 @@ def test_cross_validation_says_what_a_held_out_file_says(answers):
     assert last["low"] <= last["value"] <= last["high"]
     assert abs(last["value"] - f1) < 0.06
     assert found.points[0]["value"] < last["value"]
-    tokens = [one["tokens"] for one in found.points]
-    assert tokens == sorted(tokens)
+    labels = [one["labels"] for one in found.points]
+    assert labels == sorted(labels)
     assert found.gain["value"] == pytest.approx(last["value"] - found.points[-2]["value"])
     assert found == cross_validated(PARAMETERS, answers[:100])
     assert cross_validated(PARAMETERS, answers[: FEWEST - 1]) is None
@@ -137,6 +137,17 @@ def test_labels_by_chance_say_that_more_do_not_pay():
     assert found.points[-1]["value"] == 1
     assert not found.pays
     assert "hardly pay" in found.said
+
+
+def test_classes_are_counted_by_text():
+    """Short texts are clear, and long ones, which have nine tokens in ten, are a coin's throw."""
+    clear = [[[("a", "A")]] for _ in range(40)]
+    answers = clear + [[[("b", "BC"[i % 2])] * 20] for i in range(20)]
+    parameters = {"features": "pos", "learner": "crf", "order": 0}
+    by_token, by_text = (cross_validated(parameters, answers, whole=w) for w in (False, True))
+    assert by_token.points[-1]["value"] < 0.65
+    assert by_text.points[-1]["value"] == pytest.approx(5 / 6, abs=0.09)
+    assert by_text.points[-1]["labels"] == 48  # texts of four folds of five
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,8 @@ def _rank(o: Any) -> int:
     model, commands = _load(o)
     if not hasattr(commands, "rank"):
         raise ValueError(
-            f"rank is for taggers, and {o.model} is a pipeline. In Python each of its stages says "
-            'how unsure it is of each sentence: pipeline.stage("parser").entropy(sentences)'
+            f"rank is for one model, and {o.model} is a pipeline. In Python each of its stages "
+            'ranks sentences: pipeline.stage("parser").least_sure(sentences)'
         )
     return int(commands.rank(model, o))
 

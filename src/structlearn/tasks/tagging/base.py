@@ -12,7 +12,7 @@ from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...models.ranking import label_pairs
 from ...models.token_labels import OneCall
-from ...text.corpus import Corpus, corpus_of
+from ...text.corpus import Corpus, corpus_of, read_corpus
 from ...text.files import read_bytes
 from ...text.layouts import Layout, as_trained, format_advice, input_format
 from ...text.sources import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from ...text.spans import Span
-    from .doubts import Looked
+    from ..doubts import Looked, Pool, Seen
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
@@ -53,6 +53,11 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
         How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
         prediction: those with spans, and sentences that are strings. By default texts with spans
         into "words", strings at blanks.
+    unknown : str, default="_"
+        A label that is not known: left open in training, left out of all scores.
+    sets : str, default=""
+        What separates labels of which one is right, nobody knows which: with ``"|"`` the label
+        ``B-PER|B-ORG`` is one of these two. Empty: it is a label like others.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
     constraints : list of Constraint, or str, optional
@@ -93,6 +98,13 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
         help="how texts are cut into tokens: blank, words, characters, english, or a regular "
         "expression (default: words for texts with spans, else blank)",
         metavar="NAME|REGEX",
+    )
+    unknown: str = parameter(default="_", help="label that means unknown", metavar="LABEL")
+    sets: str = parameter(
+        default="",
+        help="separates labels of which one is right: with --sets '|', B-PER|B-ORG is one of the "
+        "two",
+        metavar="MARK",
     )
     functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
     constraints: Any = parameter(default=None, stored=False)
@@ -316,7 +328,7 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
                 f'[{{"text": "..."}}], got {X!r:.60}'
             )
         if confidence:
-            self._at(None)  # warns if it cannot be trusted
+            self._warn_of_spans()
         sure = self.temperature_ is not None if confidence is None else confidence
         return document_spans(self, documents, confidence=sure, constraints=constraints)
 
@@ -329,26 +341,24 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
 
     # -- what is worth a look -------------------------------------------------------------------
 
-    def least_sure(self, X: Any, n: int = 100, *, by: str = "entropy") -> list[Looked]:
-        """Return the sentences that the tagger doubts most, with the reason.
+    def _pool(self, X: Any, format: str | None = None) -> Pool:
+        from ..doubts import Pool
 
-        Parameters
-        ----------
-        X : as ``predict`` takes it
-        n : int
-            How many.
-        by : {"entropy", "mean", "least"}
-            What doubt is: the entropy of the labels of the sentence, in nats; its mean over the
-            tokens; or 1 − the probability of the label that is least sure.
+        model = self._fitted()
+        given = X if format is None else read_corpus(named_file(X), format)
+        corpus = self._read_input(given)
+        return Pool(
+            len(corpus),
+            lambda numbers: model.inputs(corpus.subset(numbers)),
+            lambda n: int(corpus.core.line_number(n, 0)),
+        )
 
-        Returns
-        -------
-        list of Looked
-            number, line, words, labels, confidence, doubt, reason of each.
-        """
-        from .doubts import least_sure
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        from ..doubts import Seen
 
-        return least_sure(self, X, n, by)
+        words = inputs.source.cells(i, 1 if self._fitted().format == "conllu" else 0)
+        labels = list(self._named(inputs, i, output))
+        return Seen(words, labels, sure, lambda t: f"{words[t]!r} is {labels[t]}")
 
     def mistakes(self, X: Any, *, format: str | None = None) -> list[Looked]:
         """Return the sentences whose labels are wrong, those first whose wrong label is surest.
@@ -357,7 +367,7 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
         ----------
         X : as ``evaluate`` takes it
         """
-        from .doubts import mistakes
+        from ..doubts import mistakes
 
         return mistakes(self, X, format)
 
