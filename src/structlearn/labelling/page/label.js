@@ -3,7 +3,7 @@
 import { el, percent } from "./dom.js";
 import { button, select } from "./controls.js";
 import { ask } from "./server.js";
-import { inPart, labelled, spansOf, stretched } from "./labels.js";
+import { filled, inPart, labelled, spansOf, stretched } from "./labels.js";
 import { makeText } from "./text.js";
 import { makeList } from "./list.js";
 import { showProgress } from "./progress.js";
@@ -55,8 +55,8 @@ async function next() {
 
 function take(found) {
   given = found;
-  labels = found.labels.slice();
-  looked = labels.map((label) => found.verdict === "accept" && label !== null);
+  labels = filled(state.kind, found.labels, found.proposal.labels);
+  looked = found.labels.map((label) => found.verdict === "accept" && label !== null);
   version = 0;
   show();
   at("text").focus({ preventScroll: true });

@@ -315,7 +315,7 @@ class Tagger(TokenLabels, LabelTagger):
             for pair in zip(*rows, strict=True)
             if pair[1] is not None
         ]
-        return reliability(*zip(*pairs, strict=True)) if pairs else None
+        return reliability((p for p, _ in pairs), (ok for _, ok in pairs)) if pairs else None
 
     @property
     def _certainty(self) -> str:

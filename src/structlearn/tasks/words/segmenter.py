@@ -24,6 +24,7 @@ from .model import WordModel
 
 if TYPE_CHECKING:
     from typing import IO, Any
+
     from ..doubts import Pool, Seen
 
 #: Bytes that are read at a time.
