@@ -315,7 +315,9 @@ class Tagger(TokenLabels, LabelTagger):
             for pair in zip(*rows, strict=True)
             if pair[1] is not None
         ]
-        return reliability((p for p, _ in pairs), (ok for _, ok in pairs)) if pairs else None
+        if not pairs:
+            return None
+        return reliability((p for p, _ in pairs), (bool(ok) for _, ok in pairs))
 
     @property
     def _certainty(self) -> str:
