@@ -329,7 +329,8 @@ def _convert_texts(o: Any) -> int:
     names = ("format", "to", "target", "tokens", "offsets")
     options = {name: getattr(o, name) for name in names}
     n_texts, n_spans = convert_file(o.input, o.output, **options)
-    note(f"wrote {o.output}: {n_texts:,} texts, {n_spans:,} spans")
+    texts, spans = "text" if n_texts == 1 else "texts", "span" if n_spans == 1 else "spans"
+    note(f"wrote {o.output}: {n_texts:,} {texts}, {n_spans:,} {spans}")
     return 0
 
 

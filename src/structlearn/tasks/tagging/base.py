@@ -12,7 +12,7 @@ from ...fitting.parameters import Choice, Number, Whole, parameter
 from ...fitting.task_parameters import LearnerParameters
 from ...models.ranking import label_pairs
 from ...models.token_labels import OneCall
-from ...text.corpus import Corpus, corpus_of, read_corpus
+from ...text.corpus import Corpus, corpus_of
 from ...text.files import read_bytes
 from ...text.layouts import Layout, as_trained, format_advice, input_format
 from ...text.sources import (
@@ -259,18 +259,19 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
             )
         return corpus
 
-    def _read_input(self, source: Any) -> Corpus:
+    def _read_input(self, source: Any, format: str | None = None) -> Corpus:
         """Read sentences to label: of any format, with or without labels."""
         model = self._fitted()
         if isinstance(source, (str, os.PathLike)):
             path = named_file(source)
             text = read_bytes(path)
-            format = input_format(model, path, text)
+            format = input_format(model, path, text, format)
             naming = Naming(trained=model.table_names)
-            advice = format_advice(model)
-            return self._as_trained(
-                corpus_of(path, text, format, naming=naming, advice=advice, tokens=model.tokens)
-            )
+            found = corpus_of(
+                path, text, format, naming=naming, advice=format_advice(model),
+                tokens=model.tokens, split=False,
+            )  # fmt: skip
+            return self._as_trained(found)
         return self._as_trained(read_source(model.cut(source), tokens=model.tokens))
 
     def _as_trained(self, corpus: Corpus) -> Corpus:
@@ -344,9 +345,7 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
     def _pool(self, X: Any, format: str | None = None) -> Pool:
         from ..doubts import Pool
 
-        model = self._fitted()
-        given = X if format is None else read_corpus(named_file(X), format)
-        corpus = self._read_input(given)
+        model, corpus = self._fitted(), self._read_input(X, format)
         return Pool(
             len(corpus),
             lambda numbers: model.inputs(corpus.subset(numbers)),
