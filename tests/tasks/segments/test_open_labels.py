@@ -1,16 +1,19 @@
 """Segments of sentences whose labels are sets, or unknown."""
 
 import itertools
+import math
 import random
 
+import numpy as np
 import pytest
 
 from structlearn.exceptions import FileError
 from structlearn.metrics.schemes import to_iobes
 from structlearn.metrics.segments import to_labels, to_segments
 from structlearn.tasks import SegmentTagger
+from structlearn.tasks.segments.fitting import SegmentFitting
 from structlearn.tasks.segments.open_labels import choice, fitting_segments, is_open, needed_length
-from structlearn.text import FeatureTemplates
+from structlearn.text import Corpus, FeatureTemplates
 
 TYPES = ("A", "B")
 IOB2 = ["O", *(f"{tag}-{kind}" for kind in TYPES for tag in "BI")]
@@ -164,3 +167,33 @@ def test_what_is_refused_says_why():
         SegmentTagger(TEMPLATES, unknown="?", max_length=2).fit([row])
     with pytest.raises(FileError, match="constraints on segments"):
         SegmentTagger(TEMPLATES, unknown="?", constraints="contiguous()").fit([row])
+
+
+def test_the_loss_is_minus_the_log_of_what_fits():
+    """By enumeration of all segmentations, for weights that no learner has seen."""
+    rows = [
+        [("a", "B-A|B-B"), ("b", "I-A|I-B"), ("c", "O|B-B")],
+        [("c", "?"), ("a", "I-B"), ("b", "?"), ("c", "B-A|O")],
+        [("b", "?"), ("a", "?")],
+        [("a", "B-A"), ("b", "B-B"), ("c", "O")],
+    ]
+    tagger = SegmentTagger(TEMPLATES, "crf", sets="|", unknown="?", max_length=3)
+    fitting = SegmentFitting(tagger._plain(), Corpus.from_sentences(rows))
+    problem = fitting.problem()
+    w = np.random.default_rng(0).integers(-2, 3, problem.n_weights).astype(float)
+    w[problem.random_weights(np.random.default_rng(1)) == 0] = 0.0
+    model = SegmentTagger(TEMPLATES, "crf")
+    model.model_ = fitting.model(w)
+    for i, row in enumerate(rows):
+        every = model.predict_kbest([[word for word, _ in row]], 10**4)[0]
+        sets = [choice(cell, "|", "?") for _, cell in row]
+        fits = [
+            score
+            for score, labels in every
+            if all(one is None or k in one for k, one in zip(labels, sets, strict=True))
+        ]
+        assert 0 < len(fits) < len(every) or i == 2
+        whole, inside = (
+            math.log(math.fsum(map(math.exp, scores))) for scores in ([s for s, _ in every], fits)
+        )
+        assert problem.loss(i, w, 0.0, 1.0)[0] == pytest.approx(whole - inside, abs=1e-9)
