@@ -42,6 +42,7 @@ void Vocabulary::add_segments(Extractor& extractor, const Corpus& corpus, std::s
       if (marks[first + b] != kOpen) count(b, e, marks[first + b]);
     }
     for (; next < open.size() && open[next].begin < first + n; ++next) {
+      if (open[next].begin < first) break;
       count(open[next].begin - first, open[next].end - first, open[next].label);
     }
   }
