@@ -15,8 +15,6 @@ from .session import VERDICTS, Conflict, Session
 #: Rows of the list that are given at a time, characters of a search.
 MOST_ROWS, MOST_QUERY = 200, 200
 _MOST = 2**31
-
-
 #: Seconds after which a thread lets others have Python's lock: an answer wants it dozens of times
 #: while all is learned in the background.
 _TURN = 0.0005
