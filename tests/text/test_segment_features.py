@@ -216,6 +216,9 @@ def test_segments_that_cannot_be_counted():
             counted(features, extractor, corpus, 2, [-2, -2, -2], wrong)
     with pytest.raises(ValueError, match="begin, end and label"):
         counted(features, extractor, corpus, 2, [-2, -2, -2], (0, 1))
+    for span in ((0, 2, 2), (0, 2, 4), (1, 0, 1)):
+        with pytest.raises(IndexError):
+            extractor.named(*span)
 
 
 def test_open_segments_are_counted_beside_whole_sentences():
@@ -228,9 +231,6 @@ def test_open_segments_are_counted_beside_whole_sentences():
     assert vocabulary.size == whole.size == 3
     with pytest.raises(ValueError, match="not in order"):
         counted(features, extractor, corpus, 2, [0, 0, -2, -2], (2, 3, 0), (0, 1, 0))
-    for span in ((0, 2, 2), (0, 2, 4), (1, 0, 1)):
-        with pytest.raises(IndexError):
-            extractor.named(*span)
 
 
 def test_templates_survive_json():
