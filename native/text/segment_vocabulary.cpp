@@ -7,17 +7,18 @@
 namespace structlearn::text {
 
 void Vocabulary::add_segments(Extractor& extractor, const Corpus& corpus, std::size_t max_length,
-                              std::span<const std::int32_t> marks) {
+                              std::span<const std::int32_t> marks,
+                              std::span<const OpenSegment> open) {
   if (frozen_) throw std::logic_error("the vocabulary is frozen");
   SegmentKeys keys;
+  std::size_t next = 0;
   for (std::size_t s = 0; s < corpus.sentences(); ++s, ++sentences_) {
     extractor.segment_keys(s, max_length, keys);
     const std::size_t first = corpus.sentence(s), n = corpus.sentence(s + 1) - first;
-    for (std::size_t b = 0, e = 1; b < n; b = e) {
-      for (e = b + 1; e < n && marks[first + e] < 0; ++e) {
-      }
-      const auto label = static_cast<std::uint32_t>(marks[first + b]);
-      if (e - b > max_length) throw std::invalid_argument("a segment is too long");
+    const auto count = [&](std::size_t b, std::size_t e, std::int32_t of) {
+      const auto label = static_cast<std::uint32_t>(of);
+      if (b >= e || e > n || e - b > max_length)
+        throw std::invalid_argument("a segment is too long");
       if (label >= label_.size()) throw std::invalid_argument("a label that was not added");
       const auto add = [&](const Keys& part, std::size_t row) {
         for (std::size_t j = row == 0 ? 0 : part.end[row - 1]; j < part.end[row]; ++j) {
@@ -34,8 +35,18 @@ void Vocabulary::add_segments(Extractor& extractor, const Corpus& corpus, std::s
       add(keys.end, e - 1);
       for (std::size_t t = b; t < e; ++t) add(keys.inside, t);
       add(keys.own, b * max_length + (e - b - 1));
+    };
+    for (std::size_t b = 0, e = 1; b < n; b = e) {
+      for (e = b + 1; e < n && marks[first + e] == kGoesOn; ++e) {
+      }
+      if (marks[first + b] != kOpen) count(b, e, marks[first + b]);
+    }
+    for (; next < open.size() && open[next].begin < first + n; ++next) {
+      if (open[next].begin < first) break;
+      count(open[next].begin - first, open[next].end - first, open[next].label);
     }
   }
+  if (next < open.size()) throw std::invalid_argument("open segments are not in order");
 }
 
 void Vocabulary::segment_rows(Extractor& extractor, const Corpus& corpus, std::size_t max_length,

@@ -60,10 +60,17 @@ class Vocabulary {
   // Takes in the sentences [from, to) of a corpus; their rows go to `rows` where that is given.
   void add(Extractor&, const Corpus&, std::size_t from, std::size_t to, TokenRows* rows);
 
+  // A segment that a sentence may have or not: tokens of the corpus, and a label.
+  struct OpenSegment {
+    std::size_t begin, end;
+    std::int32_t label;
+  };
+  // Marks of tokens: inside a segment; of a sentence that is not cut into segments.
+  static constexpr std::int32_t kGoesOn = -1, kOpen = -2;
   // Takes in the segments of a corpus: `marks` has the label, as a number, of one that begins at a
-  // token, -1 inside. The labels were added before.
+  // token. Then, sentence by sentence, those that may be there. The labels were added before.
   void add_segments(Extractor&, const Corpus&, std::size_t max_length,
-                    std::span<const std::int32_t> marks);
+                    std::span<const std::int32_t> marks, std::span<const OpenSegment> open = {});
 
   // Ends the counting: features seen less often than `min_count` go, labels are sorted. A feature
   // seen with at least `fill` labels gets weights for all of them (0: never). Rows made so far are

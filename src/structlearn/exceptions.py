@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ._core import InfeasibleError
 
 __all__ = [
@@ -135,4 +137,6 @@ class LineError(ValueError):
         depends on what the file is read for.
         """
         reason = f"{self.reason} {advice}" if self.reason.endswith("?") else self.reason
+        # One file of a folder may be named already, and may be all that is read.
+        reason = reason.removeprefix(f"{os.path.basename(path)}, ")
         return FileError(path, reason.rstrip(), self.line)

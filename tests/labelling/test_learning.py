@@ -112,6 +112,45 @@ def test_what_goes_wrong_is_said_and_learning_goes_on(answers):
     live.stop()
 
 
+def test_no_answer_waits_for_the_steps_of_a_tagger_that_takes_over(answers, monkeypatch):
+    """One comes in while the new tagger catches up: it is caught up with, and then they swap."""
+    live = LiveTagger(PARAMETERS, lambda: flat(answers[:40]))
+    live.tell(answers[40])
+    live._whole_due, seen = True, []
+
+    def catching_up(tagger, parameters, sentences):
+        assert live._stepping.acquire(blocking=False), "the steps hold what answers wait for"
+        live._stepping.release()
+        seen.append(sentences)
+        if len(seen) == 1:
+            live.tell(answers[41])
+        return stepped(tagger, parameters, sentences)
+
+    def learned_meanwhile(parameters, sentences):
+        live.tell(answers[42])
+        return learned(parameters, sentences)
+
+    monkeypatch.setattr(learning, "stepped", catching_up)
+    monkeypatch.setattr(learning, "learned", learned_meanwhile)
+    live._whole()
+    assert seen == [answers[42], answers[41]]
+    assert live.known == live.told == 3
+    assert live._waiting == []
+    # Answers that never stop are left to the steps.
+    endless = iter(answers[50:])
+
+    def never_ending(tagger, parameters, sentences):
+        live.tell(next(endless))
+        return tagger
+
+    monkeypatch.setattr(learning, "stepped", never_ending)
+    monkeypatch.setattr(learning, "learned", learned_meanwhile)
+    live._whole_due = True
+    live._whole()
+    assert len(live._waiting) == 1
+    assert live.known == live.told - 1
+
+
 def test_cross_validation_says_what_a_held_out_file_says(answers):
     found = cross_validated(PARAMETERS, answers[:100])
     tagger = Tagger(**PARAMETERS).fit(flat(answers[:80]))
@@ -121,8 +160,8 @@ def test_cross_validation_says_what_a_held_out_file_says(answers):
     assert last["low"] <= last["value"] <= last["high"]
     assert abs(last["value"] - f1) < 0.06
     assert found.points[0]["value"] < last["value"]
-    tokens = [one["tokens"] for one in found.points]
-    assert tokens == sorted(tokens)
+    labels = [one["labels"] for one in found.points]
+    assert labels == sorted(labels)
     assert found.gain["value"] == pytest.approx(last["value"] - found.points[-2]["value"])
     assert found == cross_validated(PARAMETERS, answers[:100])
     assert cross_validated(PARAMETERS, answers[: FEWEST - 1]) is None
@@ -137,6 +176,17 @@ def test_labels_by_chance_say_that_more_do_not_pay():
     assert found.points[-1]["value"] == 1
     assert not found.pays
     assert "hardly pay" in found.said
+
+
+def test_classes_are_counted_by_text():
+    """Short texts are clear, and long ones, which have nine tokens in ten, are a coin's throw."""
+    clear = [[[("a", "A")]] for _ in range(40)]
+    answers = clear + [[[("b", "BC"[i % 2])] * 20] for i in range(20)]
+    parameters = {"features": "pos", "learner": "crf", "order": 0}
+    by_token, by_text = (cross_validated(parameters, answers, whole=w) for w in (False, True))
+    assert by_token.points[-1]["value"] < 0.65
+    assert by_text.points[-1]["value"] == pytest.approx(5 / 6, abs=0.09)
+    assert by_text.points[-1]["labels"] == 48  # texts of four folds of five
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,99 @@ def test_skip_reject_undo_part_and_a_new_label_by_keyboard(browser, command):
     page.close()
 
 
+def looked(page):
+    return page.run(
+        "[...document.querySelectorAll('#text .token.looked')].map((t) => Number(t.dataset.n))"
+    )
+
+
+def test_marks_come_back_with_undo_and_with_an_earlier_part(browser, command):
+    first = "Ann Lang, 12 Mill Street, York"
+    run = command([first, "nothing here"], "--labels", "NAME,CITY", "--order", "plain")
+    page = opened(browser, run.link)
+
+    def answered(key):
+        before = done(page)
+        press(page, key)
+        ready(page, before)
+
+    press(page, "Home")
+    press(page, "ArrowRight", shift=True)
+    press(page, "1")
+    go(page, 7)
+    press(page, "2")
+    assert looked(page) == [0, 1, 7]
+    answered("p")
+    assert shown_text(page) == "nothing here"
+    answered("u")  # labels and marks are what they were, though no answer holds them now
+    assert shown_text(page) == first
+    assert spans(page) == [[0, 2, "NAME"], [7, 1, "CITY"]]
+    assert looked(page) == [0, 1, 7]
+    go(page, 7)
+    press(page, "0")
+    answered("p")
+    begin = first.index("York")
+    assert run.items()[-1]["spans"] == [{"start": 0, "end": 8, "label": "NAME"}]
+    assert run.items()[-1]["looked"] == [[0, 8], [begin, begin + 4]]
+    # What was looked at earlier counts when one comes back for another part.
+    before = done(page)
+    page.wait("document.querySelector('.rows button')")
+    page.run("document.querySelectorAll('.rows button')[0].click()")
+    ready(page, before)
+    assert looked(page) == [0, 1, 7]
+    go(page, 3)
+    press(page, "0")
+    go(page, 4)  # whatever is proposed there, with all of its span
+    press(page, "o")
+    marked = looked(page)
+    answered("p")
+    twelve = first.index("12")
+    item = run.items()[-1]
+    assert item["spans"][0] == {"start": 0, "end": 8, "label": "NAME"}
+    assert item["looked"][0] == [0, 8]
+    assert any(a <= twelve < b for a, b in item["looked"][1:])
+    assert {0, 1, 3, 4, 7} <= set(marked)
+    kept = [t for t, (a, b) in enumerate(places_of(first))
+            if any(x <= a and b <= y for x, y in item["looked"])]  # fmt: skip
+    assert kept == marked
+    assert page.faults() == []
+    page.close()
+
+
+def test_labels_without_a_digit_are_given_by_name(browser, command):
+    names = [f"L{n}" for n in range(1, 10)] + ["Country", "County", "Planet"]
+    run = command(["Mars is red", "so"], "--labels", ",".join(names), "--order", "plain")
+    page = opened(browser, run.link)
+
+    def named(typed):
+        press(page, "l")
+        page.wait("document.activeElement.getAttribute('aria-label').startsWith('Beginning')")
+        page.do("Input.insertText", text=typed)
+        hint = page.run("document.querySelector('.newlabel [role=status]').textContent")
+        press(page, "Enter")
+        return hint
+
+    press(page, "Home")
+    assert named("count") == "Country"
+    assert spans(page) == [[0, 1, "Country"]]
+    page.wait("document.activeElement.id === 'text'")
+    assert named("nty") == "County"  # where none begins with it, one that has it
+    assert spans(page) == [[0, 1, "County"]]
+    page.wait("document.activeElement.id === 'text'")
+    assert named("xyz") == ""
+    assert "No label has" in page.run("document.querySelector('#wrong').textContent")
+    page.wait("!document.querySelector('#names').textContent.includes('undefined')")
+    assert spans(page) == [[0, 1, "County"]]
+    assert page.faults() == []
+    page.close()
+
+
+def places_of(text):
+    from structlearn.text.tokenisers import tokeniser
+
+    return tokeniser("words")(text)
+
+
 def words_of(text):
     from structlearn.text.tokenisers import words_of as cut
 

@@ -9,10 +9,11 @@ import pytest
 import structlearn
 from structlearn.cli import run
 from structlearn.exceptions import FileError
+from structlearn.labelling.journal import Journal
 from structlearn.labelling.kinds import KINDS
 from structlearn.labelling.pool import MOST_TOKENS, Pool
 from structlearn.labelling.proposals import proposal
-from structlearn.labelling.session import Conflict
+from structlearn.labelling.session import Conflict, Session
 from structlearn.labelling.settings import Settings
 from structlearn.text.conversion import read_documents
 
@@ -243,6 +244,21 @@ def test_constraints_wait_for_the_labels_that_they_name(desk):
     assert "NEVER" not in made.session.finish()["command"]
     with pytest.raises(ValueError, match=r"MOON.*unknown"):
         made.session.change(made.session.settings.labels, "at_most(1, MOON)")
+
+
+def test_a_constraint_with_a_mistyped_label_is_refused_at_once(tmp_path):
+    journal = Journal(str(tmp_path / "labels.jsonl"), KINDS["spans"]().check_item)
+    path = str(tmp_path / "settings")
+
+    def session(labels):
+        settings = Settings(path, labels, "at_most(1, Chunk('PRE'))")
+        return Session(["Ann sleeps"], KINDS["spans"](), settings, journal, "m.model", {})
+
+    with pytest.raises(ValueError, match=r"PRE.*unknown"):
+        session(["PER", "LOC"])
+    assert session([]).settings.constraints  # any label may come yet
+    assert session(["PER", "PRE"]).settings.constraints
+    journal.close()
 
 
 def test_long_texts_are_left_out():

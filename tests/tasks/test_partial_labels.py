@@ -12,6 +12,7 @@ from structlearn.estimators import CRF
 from structlearn.metrics import (
     attachment_interval,
     bootstrap_interval,
+    chunk_report,
     chunks,
     confusion,
     randomization_test,
@@ -229,18 +230,23 @@ def test_estimators_say_the_same():
     assert crf.score(X[100:], gold) == token_accuracy(gold, crf.predict(X[100:]))
 
 
-# -- segments and trees: unknown labels are refused by name ---------------------------------------
+# -- segments and trees ---------------------------------------------------------------------------
 
 
-def test_segments_refuse_unknown_labels():
-    tagger = SegmentTagger(max_iter=1, n_models=1).fit(CHUNKS[:30])
-    rows, _ = hidden(CHUNKS[100:110])
-    for judge in (tagger.evaluate, tagger.report, tagger.score, tagger.calibration):
-        with pytest.raises(ValueError, match=r"sentence 0, position \d: the label '_'"):
-            judge(rows)
-    for give in ({"X": rows}, {"X": CHUNKS[:30], "dev": rows}):
-        with pytest.raises(ValueError, match="'_', which stands for a label that nobody knows"):
-            SegmentTagger(max_iter=1, n_models=1).fit(**give)
+def test_segments_are_judged_by_the_tokens_that_are_known():
+    tagger = SegmentTagger(max_iter=2, n_models=1).fit(CHUNKS[:30])
+    rows, gold = hidden(CHUNKS[100:130])
+    predicted = tagger.predict(rows)
+    scores = tagger.evaluate(rows)
+    assert scores["tokens"] == sum(k is not None for row in gold for k in row)
+    assert scores["accuracy"] == token_accuracy(gold, predicted)
+    assert scores["f1"] == chunk_report(gold, predicted).overall.f1
+    # Segments in unknown labels, or beside them, are not judged.
+    judged = tagger.calibration(rows).n
+    assert 0 < judged < tagger.calibration(CHUNKS[100:130]).n
+    assert tagger.report(rows)
+    dev = SegmentTagger(max_iter=2, n_models=1).fit(rows, dev=rows)
+    assert 0 < dev.calibration_.n_parts < sum(map(len, rows))
 
 
 def test_parsers_refuse_unknown_heads_and_leave_out_unknown_tags():

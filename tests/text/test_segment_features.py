@@ -119,10 +119,11 @@ def make(text, corpus):
     return features, _core.Extractor(features, corpus.core)
 
 
-def counted(features, extractor, corpus, width, marks):
+def counted(features, extractor, corpus, width, marks, *open_segments):
     vocabulary = _core.Vocabulary(features, 0, 0, "")
     vocabulary.add_label("0")
-    vocabulary.add_segments(extractor, corpus.core, width, np.array(marks, np.int32))
+    open_numbers = np.array(open_segments, np.int32).ravel()
+    vocabulary.add_segments(extractor, corpus.core, width, np.array(marks, np.int32), open_numbers)
     return vocabulary
 
 
@@ -210,9 +211,26 @@ def test_segments_that_cannot_be_counted():
         counted(features, extractor, corpus, 2, [-1, 0, 0])
     with pytest.raises(ValueError, match="a mark a token"):
         counted(features, extractor, corpus, 2, [0])
+    for wrong in ((0, 4, 0), (2, 2, 0), (0, 3, 0), (0, 1, 1), (3, 4, 0), (1, 0, 0), (-1, 1, 0)):
+        with pytest.raises(ValueError, match=r"too long|was not added|not in order"):
+            counted(features, extractor, corpus, 2, [-2, -2, -2], wrong)
+    with pytest.raises(ValueError, match="begin, end and label"):
+        counted(features, extractor, corpus, 2, [-2, -2, -2], (0, 1))
     for span in ((0, 2, 2), (0, 2, 4), (1, 0, 1)):
         with pytest.raises(IndexError):
             extractor.named(*span)
+
+
+def test_open_segments_are_counted_beside_whole_sentences():
+    corpus = Corpus.from_sentences([[("a", "x"), ("b", "x")], [("a", "x"), ("c", "x")]])
+    features, extractor = make("begin(word)", corpus)
+    vocabulary = counted(features, extractor, corpus, 2, [-2, -2, 0, 0], (0, 2, 0), (1, 2, 0))
+    vocabulary.freeze(0, 0, None)
+    whole = counted(features, extractor, corpus, 2, [0, 0, 0, 0])
+    whole.freeze(0, 0, None)
+    assert vocabulary.size == whole.size == 3
+    with pytest.raises(ValueError, match="not in order"):
+        counted(features, extractor, corpus, 2, [0, 0, -2, -2], (2, 3, 0), (0, 1, 0))
 
 
 def test_templates_survive_json():

@@ -10,7 +10,7 @@ from structlearn.exceptions import FileError, LineError
 from structlearn.tasks import Tagger
 from structlearn.text import read_corpus, tokenisers
 from structlearn.text.brat_folders import unpack
-from structlearn.text.conversion import read_documents, write_documents
+from structlearn.text.conversion import convert_file, read_documents, write_documents
 from structlearn.text.files import read_bytes
 from structlearn.text.formats import FORMATS, guess_format, span_formats
 from structlearn.text.spans import Document, Span, cut_document, found_spans
@@ -407,3 +407,14 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path):
         "Ann sleeps",
         "Bob",
     ]
+
+
+def test_errors_of_conversions_name_the_file_that_is_read(tmp_path):
+    spans = [{"start": 0, "end": 3, "label": "A"}, {"start": 0, "end": 7, "label": "B"}]
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "Ann Lee", "spans": spans}) + "\n")
+    with pytest.raises(FileError, match=r"in\.jsonl, line 1: the span 'Ann'"):
+        convert_file(str(tmp_path / "in.jsonl"), str(tmp_path / "out.tsv"))
+    (tmp_path / "d.txt").write_text("Ann and Lee\n")
+    (tmp_path / "d.ann").write_text("T1\tA 0 3;8 11\tAnn Lee\n")
+    with pytest.raises(FileError, match=r"d\.ann: line 1: T1.*several pieces"):
+        convert_file(str(tmp_path / "d.ann"), str(tmp_path / "out.jsonl"))

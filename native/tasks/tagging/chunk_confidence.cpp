@@ -26,7 +26,7 @@ std::vector<Stretch> chunks(const ChunkBoundaries& boundaries, std::span<const s
 
 void put_chunk_confidence(const ChunkBoundaries& boundaries, Reader& reader, const Scored& scored,
                           std::span<const std::int32_t> name_of, const Output& y, double eps,
-                          std::vector<double>& confidence) {
+                          const Confidence& certainty, std::vector<double>& confidence) {
   static const ConstrainedSequence unconstrained({}, 0, {});
   const auto name = [&](std::int32_t label) {
     return static_cast<std::size_t>(name_of[static_cast<std::size_t>(label)]);
@@ -59,7 +59,8 @@ void put_chunk_confidence(const ChunkBoundaries& boundaries, Reader& reader, con
       structure.stretches(scored.layout, scored.scores, eps, stretches, fits, reader.workspace);
   for (std::size_t n = 0; n < stretches.size(); ++n) {
     std::fill(confidence.begin() + static_cast<std::ptrdiff_t>(stretches[n].begin),
-              confidence.begin() + static_cast<std::ptrdiff_t>(stretches[n].end), probability[n]);
+              confidence.begin() + static_cast<std::ptrdiff_t>(stretches[n].end),
+              certainty(probability[n]));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "models/confidence.hpp"
 #include "models/reader.hpp"
 
 namespace structlearn::text {
@@ -24,12 +25,13 @@ struct ChunkBoundaries {
   std::size_t outside() const { return type.size(); }
 };
 
-// Replaces the probabilities of the tokens in chunks by those of their chunks: exact sums over all
+// Replaces the confidence of the tokens in chunks by that of their chunks, from exact sums over all
 // labellings of the sentence that was scored last, in which the same chunk stands.
 //
-// name_of: from a label to its name. y: labels. Throws Incapable where there are no sums.
+// name_of: from a label to its name. y: labels. certainty: from such a sum to a confidence. Throws
+// Incapable where there are no sums.
 void put_chunk_confidence(const ChunkBoundaries&, Reader&, const Scored&,
                           std::span<const std::int32_t> name_of, const Output& y, double eps,
-                          std::vector<double>& confidence);
+                          const Confidence& certainty, std::vector<double>& confidence);
 
 }  // namespace structlearn::text

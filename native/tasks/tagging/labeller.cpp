@@ -175,7 +175,7 @@ void Labeller::describe(const LabelReader& reader, std::size_t position, Answer&
     out.labels.push_back(n < outputs_.size() ? &labels_.shown(outputs_[n][position]) : nullptr);
   }
   out.scores = scores_;
-  if (options_.confidence) out.confidence = options_.certainty(confidence_[position]);
+  if (options_.confidence) out.confidence = confidence_[position];
   if (!options_.marginals) return;
   // Labels that are written alike count together.
   of_name_.assign(labels_.names.size(), 0.0);
@@ -284,11 +284,11 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
     const std::vector<double> sure = certainties(reader, *scored_, outputs_[0], probability_);
     confidence_.clear();
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      confidence_.resize(static_cast<std::size_t>(parts[i].end), sure[i]);
+      confidence_.resize(static_cast<std::size_t>(parts[i].end), options_.certainty(sure[i]));
     }
     if (!options_.boundaries.empty()) {
       put_chunk_confidence(options_.boundaries, reader, *scored_, labels_.name_of, outputs_[0],
-                           options_.temperature, confidence_);
+                           options_.temperature, options_.chunk_certainty, confidence_);
     }
   }
   for (Output& y : outputs_) reader.to_labels(y);

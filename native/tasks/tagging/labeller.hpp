@@ -42,6 +42,7 @@ struct LabelOptions {
   bool scores = false;   // columns with the probabilities of the sentences' labels as a whole
   // Where there are any, the confidence of tokens in a chunk is that of the chunk.
   ChunkBoundaries boundaries;
+  Confidence chunk_certainty;  // as certainty, of the probability of a chunk
 };
 
 // Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
@@ -122,7 +123,7 @@ class Labeller {
   std::vector<Cell> cells_;
   std::vector<Output> outputs_;
   std::vector<double> probability_, of_name_;
-  std::vector<double> confidence_;  // the probability of each token, or chunk, of the best output
+  std::vector<double> confidence_;  // of each token, or its chunk, of the best output
   std::vector<double> scores_;      // of the outputs, where they were asked for
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;

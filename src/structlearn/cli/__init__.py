@@ -200,8 +200,8 @@ def _rank(o: Any) -> int:
     model, commands = _load(o)
     if not hasattr(commands, "rank"):
         raise ValueError(
-            f"rank is for taggers, and {o.model} is a pipeline. In Python each of its stages says "
-            'how unsure it is of each sentence: pipeline.stage("parser").entropy(sentences)'
+            f"rank is for one model, and {o.model} is a pipeline. In Python each of its stages "
+            'ranks sentences: pipeline.stage("parser").least_sure(sentences)'
         )
     return int(commands.rank(model, o))
 
@@ -329,7 +329,8 @@ def _convert_texts(o: Any) -> int:
     names = ("format", "to", "target", "tokens", "offsets")
     options = {name: getattr(o, name) for name in names}
     n_texts, n_spans = convert_file(o.input, o.output, **options)
-    note(f"wrote {o.output}: {n_texts:,} texts, {n_spans:,} spans")
+    texts, spans = "text" if n_texts == 1 else "texts", "span" if n_spans == 1 else "spans"
+    note(f"wrote {o.output}: {n_texts:,} {texts}, {n_spans:,} {spans}")
     return 0
 
 

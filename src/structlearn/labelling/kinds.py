@@ -57,6 +57,8 @@ class Kind:
     name: str
     #: Parameters of taggers of such labels, beside those that were asked for.
     parameters: ClassVar[dict[str, Any]] = {}
+    #: All tokens of a text have one label.
+    whole = False
 
     def __init__(self, tokens: str | None = None) -> None:
         self.tokens = tokens or "words"
@@ -134,6 +136,7 @@ class Classes(Kind):
     """One class for a whole text: all of its words have the same label."""
 
     name = "classes"
+    whole = True
 
     def check(self, text: Text, labels: Labels) -> None:
         super().check(text, labels)

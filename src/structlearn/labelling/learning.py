@@ -28,6 +28,9 @@ STEPS, AGGRESSIVENESS = 3, 0.5
 #: Share of new answers after which all is learned again while answers keep coming, and the seconds
 #: without an answer after which it is anyway.
 SHARE, IDLE = 0.1, 1.5
+#: A tagger of all takes over when it knows every answer: so often it is tried, should answers keep
+#: coming faster than its steps. The last time those that are missing are waiting for steps then.
+TRIES = 5
 
 
 class LiveTagger:
@@ -161,14 +164,17 @@ class LiveTagger:
         tagger = learned(self.parameters, everything)
         if tagger is not None:
             self._learned(tagger)
-        tagger, number = self._caught_up(tagger, begin)  # answers meanwhile do not wait for this
-        with self._stepping:
+        number = begin
+        for tries in range(TRIES):  # an answer does not wait for these steps, only for the swap
             tagger, number = self._caught_up(tagger, number)
-            with self._changed:
+            with self._stepping, self._changed:
+                if tries + 1 < TRIES and any(n > number for n, _ in self._since):
+                    continue
                 self._since = [(n, one) for n, one in self._since if n > begin]
                 self._waiting = [one for n, one in self._since if n > number]
                 self.tagger, self.known, self.error = tagger, max(self.known, number), ""
                 self._changed.notify_all()
+                return
 
     def _caught_up(self, tagger: Tagger | None, number: int) -> tuple[Tagger | None, int]:
         """Return a tagger after steps on the answers after a number, and the last one's number."""

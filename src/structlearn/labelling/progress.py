@@ -56,7 +56,10 @@ class Progress:
 
     def estimate(self, answers: list[Any]) -> None:
         """Estimate the quality now."""
-        quality = cross_validated(self._session.live.parameters, answers, self._ended.is_set)
+        session = self._session
+        quality = cross_validated(
+            session.live.parameters, answers, self._ended.is_set, whole=session.kind.whole
+        )
         if quality is not None:
             self.quality = quality
             last = quality.points[-1]

@@ -40,7 +40,7 @@ class Quality:
         As many were looked at.
     metric : {"F1", "accuracy"}
     points : list of dict
-        tokens, value, low, high of each share.
+        labels, value, low, high of each share; labels: of as many tokens, or texts.
     gain : dict
         value, low, high of what the second half of the labels was worth.
     """
@@ -80,6 +80,7 @@ def cross_validated(
     answers: Sequence[list[Example]],
     ended: Callable[[], bool] = lambda: False,
     *,
+    whole: bool = False,
     random_state: int = 0,
 ) -> Quality | None:
     """Estimate how good a tagger of these answers is; None where there are too few.
@@ -92,6 +93,8 @@ def cross_validated(
         The sentences of one text stay together.
     ended : callable
         Called before each training; True ends it all, without a result.
+    whole : bool
+        A text has one label, which all of its tokens have: texts are counted, not tokens.
     """
     answers = [one for one in answers if one]
     if len(answers) < FEWEST:
@@ -99,7 +102,7 @@ def cross_validated(
     order = random.Random(random_state).sample(range(len(answers)), len(answers))
     gold: list[list[str | None]] = []
     predicted: list[list[list[str]]] = [[] for _ in SHARES]
-    tokens = np.zeros(len(SHARES))
+    given = np.zeros(len(SHARES))
     for fold in range(FOLDS):
         held = [s for i in order[fold::FOLDS] for s in answers[i]]
         learners = [i for at, i in enumerate(order) if at % FOLDS != fold]
@@ -109,20 +112,24 @@ def cross_validated(
             if ended():
                 return None
             part = [s for i in learners[: max(1, round(share * len(learners)))] for s in answers[i]]
-            tokens[n] += sum(k != "_" for s in part for _, k in s) / FOLDS
+            labels = (1 if whole else sum(k != "_" for _, k in s) for s in part)
+            given[n] += sum(labels) / FOLDS
             tagger = learned(parameters, part)
             # Nothing to tell apart: everything is what there is.
             lone = next((k for s in part for _, k in s if k != "_"), "O")
             outputs = [[lone] * len(s) for s in words] if tagger is None else tagger.predict(words)
             predicted[n] += outputs
-    chunked = are_chunk_labels([k for row in gold for k in row if k is not None])
+    if whole:
+        gold = [row[:1] for row in gold]
+        predicted = [[row[:1] for row in rows] for rows in predicted]
+    chunked = not whole and are_chunk_labels([k for row in gold for k in row if k is not None])
     measure = as_metric("chunk_f1" if chunked else "token_accuracy")
     points = []
-    for n_tokens, outputs in zip(tokens.tolist(), predicted, strict=True):
+    for n_labels, outputs in zip(given.tolist(), predicted, strict=True):
         interval = bootstrap_interval(
             gold, outputs, measure, n_resamples=_RESAMPLES, random_state=random_state
         )
-        points.append({"tokens": float(round(n_tokens)), **_ends(interval)})
+        points.append({"labels": float(round(n_labels)), **_ends(interval)})
     pairs = list(zip(predicted[-2], predicted[-1], strict=True))
     gain = bootstrap_interval(
         gold, pairs, _gain(measure), n_resamples=_RESAMPLES, random_state=random_state

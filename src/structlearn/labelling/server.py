@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,9 @@ from .session import VERDICTS, Conflict, Session
 #: Rows of the list that are given at a time, characters of a search.
 MOST_ROWS, MOST_QUERY = 200, 200
 _MOST = 2**31
+#: Seconds after which a thread lets others have Python's lock: an answer wants it dozens of times
+#: while all is learned in the background.
+_TURN = 0.0005
 
 
 class LabelServer(LocalServer):
@@ -33,6 +37,7 @@ class LabelServer(LocalServer):
     def __init__(self, port: int, session: Session) -> None:
         super().__init__(port)
         self.session = session
+        sys.setswitchinterval(_TURN)
 
     def answer(self, name: str, values: Any) -> Any:
         """Return what the page asks for."""

@@ -71,6 +71,8 @@ class Session:
         labels = {label for t in self.pool.texts for _, row in t.versions for label in row}
         for version in sorted(filter(None, labels)):
             settings.take(filter(None, [kind.name_of(version)]))
+        if settings.labels:  # else any label may come yet
+            check_names(settings.constraints.strip(), kind.written(settings.labels))
         self.live = LiveTagger(self._parameters(), self._examples, self._learned)
         self.progress = Progress(self)
 

@@ -32,14 +32,21 @@ def loss_temperature(training: Mapping[str, Any]) -> float | None:
     return float(given) or None
 
 
-def stored_calibration(training: Mapping[str, Any]) -> Calibration | None:
-    """Return the calibration that the record of a task's training has."""
-    stored = training.get("calibration")
+def stored_calibration(
+    training: Mapping[str, Any], name: str = "calibration"
+) -> Calibration | None:
+    """Return the calibration that the record of a task's training has by a name."""
+    stored = training.get(name)
     if stored is None:
         return None
     from .calibration import Calibration
 
     return Calibration.from_dict(stored)
+
+
+def curve_of(calibration: Calibration | None) -> list[float]:
+    """Return the highest confidence, then the curve if there is one, as the core takes them."""
+    return [] if calibration is None else [calibration.highest, *(calibration.curve or ())]
 
 
 class Tempered:
@@ -78,8 +85,7 @@ class Tempered:
     @property
     def certainty_curve(self) -> list[float]:
         """The highest confidence, then the curve if there is one, as the core takes them."""
-        calibration = self.calibration
-        return [] if calibration is None else [calibration.highest, *(calibration.curve or ())]
+        return curve_of(self.calibration)
 
 
 def confidences(calibration: Calibration | None, rows: list[list[float]]) -> list[list[float]]:

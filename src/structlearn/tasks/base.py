@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..drawing.report import Report, Weights
     from ..models.calibration import Calibration
+    from .doubts import Looked, Pool, Seen
 
     Task = TypeVar("Task", bound="FileTask")
 
@@ -113,6 +114,48 @@ class FileTask(StoredTask, Model, Parameters):
     def _typed(self, text: str) -> Any:
         """Return what a text on the command line stands for, as ``predict`` takes a sentence."""
         return text.split()
+
+    # -- what is worth a look -------------------------------------------------------------------
+
+    #: What the parts of outputs are called.
+    _parts: str
+
+    def least_sure(
+        self, X: Any, n: int = 100, *, by: str = "entropy", format: str | None = None
+    ) -> list[Looked]:
+        """Return the sentences that the model doubts most, with the reason.
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        n : int
+            How many.
+        by : {"entropy", "mean", "least", "whole"}
+            What doubt is: the entropy of all outputs of the sentence, in nats; the same divided by
+            the number of tokens; 1 − the probability of the label, arc, span or word that is least
+            sure; or 1 − the probability of the output as a whole.
+        format : str, optional
+            Of the file, as for ``label_file``; by default it is guessed.
+
+        Returns
+        -------
+        list of Looked
+            number, line, words, labels, confidence, doubt, reason of each.
+        """
+        from .doubts import least_sure
+
+        return least_sure(self, X, n, by, format)
+
+    def _pool(self, X: Any, format: str | None = None) -> Pool:
+        """Return sentences to be ranked."""
+        raise CapabilityError(
+            f"{self._title.lower()}s cannot be ranked sentence by sentence; confidence(X) says how "
+            "sure the model is of each part of each output"
+        )
+
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        """Return an output as it is shown, with the probabilities that its parts are right."""
+        raise AssertionError
 
     # -- what ``inspect`` shows -----------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def convert_file(
     """
     kind = format_of_name(output) if to is None else to
     documents = read_documents(source, format, target, utf16=offsets == "utf16")
-    write_documents(documents, output, kind, tokens)
+    write_documents(documents, output, kind, tokens, source=source)
     return len(documents), sum(len(document.spans or ()) for document in documents)
 
 
@@ -119,11 +119,19 @@ def _joined_sentences(corpus: Corpus, target: str | None) -> list[Document]:
 
 
 def write_documents(
-    documents: Sequence[Document], path: str, to: str, tokens: str | None = None
+    documents: Sequence[Document],
+    path: str,
+    to: str,
+    tokens: str | None = None,
+    *,
+    source: str = "",
 ) -> None:
-    """Write texts with their spans in a format: one of texts with spans, or columns."""
+    """Write texts with their spans in a format: one of texts with spans, or columns.
+
+    ``source``: the file that they come from, which errors name.
+    """
     if to == "columns":
-        _write_columns(documents, path, tokens)
+        _write_columns(documents, path, tokens, source or path)
         return
     if to not in span_formats():
         names = ", ".join(("columns", *span_formats()))
@@ -133,22 +141,25 @@ def write_documents(
     try:
         content = writer.render(documents)
     except LineError as error:
-        raise error.in_file(path) from None
+        raise error.in_file(source or path) from None
     with written_text(path, folder=writer.folder) as file:
         file.write(content)
 
 
-def _write_columns(documents: Sequence[Document], path: str, tokens: str | None) -> None:
+def _write_columns(
+    documents: Sequence[Document], path: str, tokens: str | None, source: str
+) -> None:
     cut, sentences, remarks = tokeniser(tokens or "words"), [], []
     for number, document in enumerate(documents, 1):
-        document.where = document.where or f"text {number}"
+        if not (document.line or document.where):
+            document.where = f"text {number}"
         try:
             tokens_of_text = cut_document(document, cut)
         except LineError as error:
-            raise error.in_file(path) from None
+            raise error.in_file(source) from None
         remarks += [(document.line, remark) for remark in tokens_of_text.remarks]
         for places, labels in zip(tokens_of_text.sentences, tokens_of_text.labels, strict=True):
             words = [document.text[begin:end] for begin, end in places]
             sentences.append(list(zip(words, labels, strict=True)))
-    warn_of_remarks(path, remarks)
+    warn_of_remarks(source, remarks)
     Corpus.from_sentences(sentences).write(path)

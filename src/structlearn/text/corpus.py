@@ -413,14 +413,16 @@ def corpus_of(
     naming: Naming | None = None,
     advice: str = 'Then its format is text (format="text")',
     tokens: str | None = None,
+    split: bool = True,
 ) -> Corpus:
     """Return the corpus of a file whose content has been read; as :func:`read_corpus`.
 
-    ``advice`` says what to do about running text in the place of columns.
+    ``advice`` says what to do about running text in the place of columns. Not ``split``: tokens of
+    texts stay whole where spans cut them.
     """
     kind = check_format(format, token_formats()) or table_format(path, text, naming)
     chosen = FORMATS[kind](header)
-    chosen.naming, chosen.tokens = naming, tokens
+    chosen.naming, chosen.tokens, chosen.splits = naming, tokens, split
     core = _core.Corpus(chosen.named_as)
     try:
         chosen.fill(core, text)

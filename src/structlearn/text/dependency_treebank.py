@@ -149,13 +149,13 @@ def settled_format(source: str | os.PathLike[str], text: bytes, format: str | No
     return chosen or sure_format(source, text)
 
 
-def read_words(source: Any) -> Corpus:
+def read_words(source: Any, format: str | None = None) -> Corpus:
     """Return sentences to parse as CoNLL-U: of any format, where a path is given."""
     if not isinstance(source, (str, os.PathLike)):
         return read_treebank(source)
     path = named_file(source)
     text = read_bytes(path)
-    corpus = corpus_of(path, text, settled_format(path, text, None))
+    corpus = corpus_of(path, text, settled_format(path, text, format))
     if corpus.format == "conllu":
         return corpus
     found = as_conllu(corpus.column(0))

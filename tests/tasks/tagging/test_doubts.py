@@ -105,3 +105,16 @@ def test_commands(tagger, call, tmp_path):
     assert f"{n:,} sentences have wrong labels" in page
     assert page.count('<section class="card" style="--sure:') == n
     assert "<script" not in page
+
+
+def test_tokens_that_spans_cut_stay_whole_where_a_model_is_asked(tmp_path):
+    """As `predict` has it: the spans of the input change nothing; a gold file is split."""
+    item = {"text": "Zoe left Newyork", "spans": [{"start": 12, "end": 16, "label": "LOC"}]}
+    (tmp_path / "t.jsonl").write_text(json.dumps(item) + "\n")
+    texts = [{"text": "Ann left Rome", "spans": [{"start": 9, "end": 13, "label": "LOC"}]}]
+    tagger = Tagger("ner", "crf", max_iter=5).fit(texts * 3)
+    (one,) = tagger.least_sure(tmp_path / "t.jsonl")
+    assert one.words == ["Zoe", "left", "Newyork"]
+    assert list(map(len, tagger.predict(tmp_path / "t.jsonl"))) == [3]
+    with pytest.warns(UserWarning, match="cuts 'Newyork'"):
+        assert tagger.evaluate(tmp_path / "t.jsonl")["tokens"] == 4

@@ -10,7 +10,7 @@ import pytest
 from structlearn import cli, load
 from structlearn.estimators import CRF
 from structlearn.exceptions import FileError
-from structlearn.tasks import SegmentTagger, Tagger
+from structlearn.tasks import Tagger
 from structlearn.text import Corpus, FeatureTemplates
 
 LABELS = ("A", "B", "C")
@@ -188,9 +188,3 @@ def test_json_has_them_as_strings(tmp_path, label, message):
     with pytest.raises(FileError) as error:
         Tagger(WORD).fit(path)
     assert message in str(error.value)
-
-
-def test_segments_say_that_they_need_whole_labellings():
-    rows = [[("Ann", "B-P"), ("is", "_"), ("in", "O")]]
-    with pytest.raises(FileError, match="segments are learned from whole labellings"):
-        SegmentTagger().fit(rows)

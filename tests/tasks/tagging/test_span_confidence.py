@@ -1,10 +1,15 @@
 """The confidence of a span: the probability of its label and both of its ends, by enumeration."""
 
+import json
 import math
 import random
 
 import pytest
 
+import structlearn
+from structlearn.labelling.kinds import KINDS
+from structlearn.labelling.proposals import proposal
+from structlearn.metrics import reliability
 from structlearn.metrics.boundaries import boundary_table, chunks
 from structlearn.tasks import SegmentTagger, Tagger
 from structlearn.text import FeatureTemplates
@@ -126,3 +131,78 @@ def test_boundaries_between_labels_make_the_chunks():
         number = {k: types[names.index(f"B-{k}")] for k in TYPES} | {"": types[0]}
         wanted = chunks(names[k] for k in row)
         assert found == [(a, b, number[kind]) for a, b, kind in wanted]
+
+
+# -- calibration ----------------------------------------------------------------------------------
+
+
+def overconfident():
+    """Return a tagger whose spans are wrong oftener than their probability says, with a dev set."""
+    rows = sentences(200)
+    tagger = Tagger(TEMPLATES, "crf", C=1000.0, order=1, tokens="blank", scheme="bio")
+    return tagger.fit(rows[:25]).calibrate(rows[25:110]), rows[110:]
+
+
+def test_spans_have_a_curve_of_their_own(tmp_path):
+    tagger, rows = overconfident()
+    stored = tagger.model_.training["span_calibration"]
+    assert stored["curve"] is not None
+    assert stored["n_parts"] < tagger.calibration_.n_parts
+    honest = tagger.span_calibration(rows)
+    words = [" ".join(word for word, _ in row) for row in rows]
+    found = tagger.predict_spans(words)
+    assert honest.n == sum(map(len, found))
+    # The measure is of the figures that are given.
+    right = [
+        ((s.start // 2, (s.end + 1) // 2, s.label) in chunks(label for _, label in row))
+        for row, spans in zip(rows, found, strict=True)
+        for s in spans
+    ]
+    again = reliability((s.confidence for spans in found for s in spans), right)
+    assert again.error == pytest.approx(honest.error)
+    kept = tagger.model_.training.pop("span_calibration")
+    assert tagger.span_calibration(rows).error > honest.error + 0.05  # with the curve of labels
+    tagger.model_.training["span_calibration"] = kept
+    tagger.save(tmp_path / "m.model")
+    assert structlearn.load(tmp_path / "m.model").predict_spans(words) == found
+    assert "of spans: " in tagger._certainty
+    # Labels keep the figures that they had.
+    curve = tagger.calibration_
+    raw = tagger._certainties(*_solved(tagger, rows), tagger.temperature_)
+    assert tagger.confidence(rows) == [[curve.confidence(p) for p in row] for row in raw]
+
+
+def _solved(tagger, rows):
+    inputs = tagger._inputs(rows)
+    return inputs, inputs.solve().outputs
+
+
+def test_every_surface_gives_the_same_figure(tmp_path):
+    tagger, rows = overconfident()
+    text = " ".join(word for word, _ in rows[0])
+    (tmp_path / "t.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    wanted = [(s.start, s.end, s.label, s.confidence) for s in tagger.predict_spans([text])[0]]
+    assert wanted
+    tagger.label_file(tmp_path / "t.jsonl", tmp_path / "o.jsonl", to="prodigy")
+    item = json.loads((tmp_path / "o.jsonl").read_text())
+    keys = ("start", "end", "label", "confidence")
+    for span, one in zip(item["spans"], wanted, strict=True):
+        assert [span[key] for key in keys[:3]] == list(one[:3])
+        assert span["confidence"] == pytest.approx(one[3], abs=5e-5)
+    # The page of labels.
+    kind = KINDS["spans"]("blank")
+    proposed = proposal(tagger, kind.cut(0, text), kind)
+    begins = [t for t, label in enumerate(proposed.labels) if label.startswith("B-")]
+    assert [proposed.as_dict()["chunks"][t] for t in begins] == pytest.approx(
+        [one[3] for one in wanted], abs=5e-5
+    )
+
+
+def test_a_model_without_a_dev_set_has_no_curve():
+    tagger = Tagger(TEMPLATES, "crf", max_iter=4, tokens="blank").fit(sentences(40))
+    assert "span_calibration" not in tagger.model_.training
+    assert tagger.model_.span_calibration is None
+    tags = [[(w, k.replace("-", "")) for w, k in row] for row in sentences(40)]
+    plain = Tagger(TEMPLATES, "crf", max_iter=4).fit(tags, dev=tags)
+    assert "span_calibration" not in plain.model_.training
+    assert plain.span_calibration(tags) is None

@@ -172,7 +172,8 @@ void bind_tagger_model(nb::module_& m) {
                  bool confidence, bool marginals, bool known, double temperature,
                  const std::vector<double>& certainty, std::string unknown, char lone,
                  std::shared_ptr<PyLabelConstraints> constraints, bool appends, bool scores,
-                 std::vector<std::uint8_t> boundaries, std::vector<std::int32_t> chunk_types) {
+                 std::vector<std::uint8_t> boundaries, std::vector<std::int32_t> chunk_types,
+                 const std::vector<double>& chunk_certainty) {
                 const Format read = format_of(format);
                 new (self) PyLabeller;
                 self->model = std::move(model);
@@ -191,7 +192,8 @@ void bind_tagger_model(nb::module_& m) {
                                  lone,
                                  appends,
                                  scores,
-                                 {std::move(boundaries), std::move(chunk_types)}};
+                                 {std::move(boundaries), std::move(chunk_types)},
+                                 Confidence(chunk_certainty)};
                 const std::size_t names = self->options.boundaries.type.size();
                 if (names != 0 && names != self->model->names.names.size()) {
                   throw std::invalid_argument("chunks have other labels than the model");
@@ -219,7 +221,8 @@ void bind_tagger_model(nb::module_& m) {
               nb::arg("lone") = ' ', nb::arg("constraints") = nb::none(),
               nb::arg("appends") = false, nb::arg("scores") = false,
               nb::arg("boundaries") = std::vector<std::uint8_t>{},
-              nb::arg("chunk_types") = std::vector<std::int32_t>{});
+              nb::arg("chunk_types") = std::vector<std::int32_t>{},
+              nb::arg("chunk_certainty") = std::vector<double>{});
   bind_labelling<PyLabeller>(labeller);
   bind_answers<PyLabeller>(labeller);
 }

@@ -94,12 +94,20 @@ void bind_tagger_training(nb::module_& m) {
       .def(
           "add_segments",
           [](Vocabulary& v, Extractor& e, const Corpus& c, std::size_t max_length,
-             Input<std::int32_t, nb::ndim<1>> marks) {
+             Input<std::int32_t, nb::ndim<1>> marks, Input<std::int32_t, nb::ndim<1>> open) {
             if (marks.size() != c.tokens()) throw std::invalid_argument("a mark a token");
+            if (open.size() % 3 != 0) throw std::invalid_argument("begin, end and label");
+            std::vector<Vocabulary::OpenSegment> segments;
+            for (std::size_t k = 0; k < open.size(); k += 3) {
+              const std::int32_t* const one = open.data() + k;
+              segments.push_back(
+                  {static_cast<std::size_t>(one[0]), static_cast<std::size_t>(one[1]), one[2]});
+            }
             nb::gil_scoped_release release;
-            v.add_segments(e, c, max_length, {marks.data(), marks.size()});
+            v.add_segments(e, c, max_length, {marks.data(), marks.size()}, segments);
           },
-          nb::arg("extractor"), nb::arg("corpus"), nb::arg("max_length"), nb::arg("marks"))
+          nb::arg("extractor"), nb::arg("corpus"), nb::arg("max_length"), nb::arg("marks"),
+          nb::arg("open"))
       .def(
           "segment_rows",
           [](const Vocabulary& v, Extractor& e, const Corpus& c, std::size_t max_length) {

@@ -62,6 +62,20 @@ inline void test_segment_texts() {
   vocabulary.add_segments(extractor, corpus, 3, marks);
   vocabulary.freeze(0, 0, nullptr);
   CHECK(vocabulary.column() == std::vector<std::uint32_t>(vocabulary.size(), 1));
+  // Segments that may be there are counted as if they were, one by one.
+  text::Vocabulary open(features, 1, 0, "");
+  open.add_label("0");
+  open.add_label("1");
+  using Open = text::Vocabulary::OpenSegment;
+  const std::vector<std::int32_t> some{-2, -2, -2, 1};
+  open.add_segments(extractor, corpus, 3, some, std::vector<Open>{{0, 2, 1}, {2, 3, 1}});
+  open.freeze(0, 0, nullptr);
+  CHECK(open.size() == vocabulary.size() && open.column() == vocabulary.column());
+  const std::vector<Open> over{{2, 4, 1}};
+  text::Vocabulary other(features, 1, 0, "");
+  other.add_label("0");
+  other.add_label("1");
+  CHECK_THROWS(std::invalid_argument, other.add_segments(extractor, corpus, 3, some, over));
   text::TokenRows rows;
   vocabulary.segment_rows(extractor, corpus, 3, rows);
   CHECK(rows.sentence.back() == 12 && rows.begin.size() == 13);

@@ -33,7 +33,7 @@ _COMMANDS = {
     "evaluate": ("use.evaluate", "compare predicted labels or trees with gold ones", None),
     "rank": (
         "use.rank",
-        "list the sentences that a tagger is least sure of, with the reason",
+        "list the sentences that a model is least sure of, with the reason",
         "Print the sentences that are worth a look, the most doubtful one first: the next ones to "
         "label, or to check.",
     ),

@@ -221,8 +221,8 @@ def add_evaluate(p: ArgumentParser) -> None:
 
 def add_rank(p: ArgumentParser) -> None:
     """Add the arguments of ``structlearn rank``."""
-    p.add_argument("model", metavar="MODEL", help="model file of a tagger")
-    p.add_argument("input", metavar="TEXTS", help="file with or without labels")
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument("input", metavar="TEXTS", help="file with or without labels or trees")
     p.add_argument(
         "--least-sure",
         metavar="N",
@@ -232,10 +232,11 @@ def add_rank(p: ArgumentParser) -> None:
     )
     p.add_argument(
         "--by",
-        choices=("entropy", "mean", "least"),
+        choices=("entropy", "mean", "least", "whole"),
         default="entropy",
-        help="what doubt is: the entropy of all labels of the sentence, its mean over the tokens, "
-        "or 1 − the probability of the label that is least sure (default: entropy)",
+        help="what doubt is: the entropy of all outputs of the sentence, its mean over the tokens, "
+        "1 − the probability of the label, arc, span or word that is least sure, or 1 − that of "
+        "the output as a whole (default: entropy)",
     )
     p.add_argument("--json", action="store_true", help="print JSON lines")
     p.add_argument("--output", "-o", metavar="FILE", help="write JSON lines to this file")

@@ -58,7 +58,8 @@ def _agreement(read: Any) -> dict[str, Any]:
 
 
 def _table(told: dict[str, Any]) -> str:
-    lines = [f"{told['texts']:,} texts, {told['tokens']:,} tokens", ""]
+    texts = "text" if told["texts"] == 1 else "texts"
+    lines = [f"{told['texts']:,} {texts}, {told['tokens']:,} tokens", ""]
     lines += ["Krippendorff's alpha", f"  all labels  {told['alpha']:.3f}"]
     lines += [f"  {k:<10}  {a:.3f}" for k, a in told["alpha_by_label"].items()]
     lines += ["", "Cohen's kappa of two annotators"]

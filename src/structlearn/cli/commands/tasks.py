@@ -147,6 +147,8 @@ def evaluate(model: Any, o: Any) -> int:
             certainty = model.calibration(gold, **reading)
         if o.json:
             found = model.evaluate(gold, **options)
+            of_spans = getattr(model, "span_calibration", lambda *_, **__: None)
+            spans = of_spans(gold, **reading)
         if not o.json or o.html is not None:
             text = model.report(gold, **options, **only_text)
     if o.html is not None:  # first: nobody may be there to read the rest
@@ -162,6 +164,8 @@ def evaluate(model: Any, o: Any) -> int:
         told = certainty.as_dict()
         found["expected_calibration_error"] = told["expected_calibration_error"]
         found["calibration"] = {"calibrated": model.calibrated_, **told}
+    if spans is not None:
+        found["span_calibration"] = spans.as_dict()
     put_json(found)
     return 0
 
@@ -171,19 +175,15 @@ def rank(model: Any, o: Any) -> int:
     import json
 
     from ...meter import Meter
-    from ...text import read_corpus
     from .shared import say_written
 
-    if not hasattr(model, "least_sure"):
-        raise ValueError(
-            f"rank is for taggers, and {o.model} is {_kind(model)}. In Python its entropy(X) says "
-            "how unsure it is of each output"
-        )
+    columns = getattr(model.model_, "table_names", None)
+    if columns is None:
+        refuse(_kind(model), o, "header", "sentence", "word", "text")
     with Meter("looking for doubts"):
-        source = source_of(o, o.input, model.model_.table_names)
-        if source == o.input and o.format is not None:
-            source = read_corpus(source, o.format)
-        found = model.least_sure(source, o.least_sure, by=o.by)
+        source = o.input if columns is None else source_of(o, o.input, columns)
+        format = o.format if source == o.input else None
+        found = model.least_sure(source, o.least_sure, by=o.by, format=format)
     if o.output is None and not o.json:
         for one in found:
             place = f"line {one.line}" if one.line else f"sentence {one.number}"
@@ -191,7 +191,7 @@ def rank(model: Any, o: Any) -> int:
         return 0
     from ...text.files import written_text
 
-    key = (model.model_.table_names.get("targets") or ["tags"])[0]
+    key = model._parts if columns is None else (columns.get("targets") or ["tags"])[0]
     with written_text(output_of(o)) as file:
         for one in found:
             item = {"tokens": one.words, key: one.labels}

@@ -3,7 +3,7 @@
 import { el, percent } from "./dom.js";
 import { button, select } from "./controls.js";
 import { ask } from "./server.js";
-import { inPart, labelled, spansOf, stretched } from "./labels.js";
+import { filled, inPart, labelled, spansOf, stretched } from "./labels.js";
 import { makeText } from "./text.js";
 import { makeList } from "./list.js";
 import { showProgress } from "./progress.js";
@@ -27,7 +27,7 @@ const KEYS = [
   ["1 … 9", "give the tokens this label"], ["0 or Backspace", "no label"], ["o", "looked at: it is right as it is"],
   ["Enter", "accept: all of the text was looked at"], ["p", "answer in part: only what you marked, the rest stays unknown"],
   ["r", "reject the text"], ["s", "skip it"], ["u", "undo the last answer"], ["v", "the next version, in a review"],
-  ["n", "a new label"], ["/", "search"],
+  ["l", "any label, by the beginning of its name"], ["n", "a new label"], ["/", "search"],
 ];
 
 function wrong(message) {
@@ -55,8 +55,8 @@ async function next() {
 
 function take(found) {
   given = found;
-  labels = found.labels.slice();
-  looked = labels.map((label) => found.verdict === "accept" && label !== null);
+  labels = filled(state.kind, found.labels, found.proposal.labels);
+  looked = found.labels.map((label) => found.verdict === "accept" && label !== null);
   version = 0;
   show();
   at("text").focus({ preventScroll: true });
@@ -167,6 +167,7 @@ function showNames() {
   at("names").replaceChildren(
     ...state.labels.map((name, i) => button([el("span", { class: `swatch c${i % 8}` }), name, i < 9 ? el("kbd", {}, i + 1) : ""], () => give(name))),
     state.kind === "spans" ? button(["no label", el("kbd", {}, "0")], () => give("")) : "",
+    state.labels.length > 9 ? button(["by name", el("kbd", {}, "l")], pickLabel) : "",
     button(["new label", el("kbd", {}, "n")], newLabel));
 }
 
@@ -201,16 +202,37 @@ function change(names, constraints) {
   });
 }
 
-function newLabel() {
-  const field = el("input", { type: "text", "aria-label": "Name of the new label", maxlength: 60, spellcheck: "false" });
+// Asks for a name behind the labels; Escape leaves it.
+function askName(title, verb, use, shown = () => "") {
+  const field = el("input", { type: "text", "aria-label": title, maxlength: 60, spellcheck: "false" });
+  const hint = el("span", { class: "hint", role: "status" });
   const form = el("form", { class: "newlabel", onsubmit: (e) => {
     e.preventDefault();
-    const name = field.value.trim();
-    if (name) change([...state.labels, name], state.constraints).then(() => at("text").focus());
-  } }, field, el("button", { type: "submit" }, "add"));
+    if (field.value.trim()) use(field.value.trim());
+  } }, field, hint, el("button", { type: "submit" }, verb));
+  field.addEventListener("input", () => { hint.textContent = shown(field.value.trim()); });
   field.addEventListener("keydown", (e) => { if (e.key === "Escape") { showNames(); at("text").focus(); } });
   at("names").append(form);
   field.focus();
+}
+
+function newLabel() {
+  askName("Name of the new label", "add", (name) => change([...state.labels, name], state.constraints).then(() => at("text").focus()));
+}
+
+function pickLabel() {
+  const found = (typed) => {
+    const names = typed ? state.labels.filter((name) => name.toLowerCase().includes(typed.toLowerCase())) : [];
+    return names.find((name) => name.toLowerCase().startsWith(typed.toLowerCase())) ?? names[0] ?? "";
+  };
+  askName("Beginning of the label's name", "give", (typed) => {
+    const name = found(typed);
+    if (!name) return wrong(`No label has “${typed}” in its name`);
+    wrong("");
+    give(name);
+    showNames();
+    at("text").focus();
+  }, found);
 }
 
 // -- keys ---------------------------------------------------------------------------------------
@@ -231,6 +253,7 @@ addEventListener("keydown", (e) => {
   else if (e.key === "0" || e.key === "Backspace" || e.key === "Delete") give("");
   else if (e.key === "o") confirm();
   else if (e.key === "v") nextVersion();
+  else if (e.key === "l" && state.labels.length) pickLabel();
   else if (e.key === "n") newLabel();
   else if (e.key === "/") list.focus();
   else {

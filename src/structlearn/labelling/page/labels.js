@@ -30,6 +30,15 @@ export function stretched(kind, labels, begin, end) {
   return span ? [span.begin, span.end] : [begin, end];
 }
 
+// What was looked at earlier, and what is proposed elsewhere; proposed spans that reach into the earlier part go.
+export function filled(kind, known, proposed) {
+  if (kind !== "spans") return known.map((label, t) => label ?? proposed[t]);
+  const made = known.map((label, t) => label ?? (proposed[t] && "O"));
+  for (const { begin, end } of spansOf(proposed))
+    if (known.slice(begin, end).every((label) => label === null)) made.splice(begin, end - begin, ...proposed.slice(begin, end));
+  return made;
+}
+
 // What is known if only some tokens were looked at.
 export function inPart(kind, labels, looked) {
   const known = looked.slice();

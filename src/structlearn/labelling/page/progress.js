@@ -24,16 +24,16 @@ export function showProgress(root, state) {
 }
 
 function curve(q) {
-  const wide = 320, high = 150, left = 48, bottom = 24, most = Math.max(...q.points.map((p) => p.tokens));
+  const wide = 320, high = 150, left = 48, bottom = 24, most = Math.max(...q.points.map((p) => p.labels));
   const x = (n) => left + (n / most) * (wide - left - 12), y = (v) => 8 + (1 - v) * (high - bottom - 8);
-  const line = q.points.map((p, i) => `${i ? "L" : "M"}${x(p.tokens).toFixed(1)} ${y(p.value).toFixed(1)}`).join("");
-  const said = `Learning curve: ${q.points.map((p) => `${percent(p.value)} with ${p.tokens} tokens`).join(", ")}`;
+  const line = q.points.map((p, i) => `${i ? "L" : "M"}${x(p.labels).toFixed(1)} ${y(p.value).toFixed(1)}`).join("");
+  const said = `Learning curve: ${q.points.map((p) => `${percent(p.value)} with ${p.labels} labels`).join(", ")}`;
   return svg("svg", { class: "drawing curve", width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": said },
     [0, 0.5, 1].map((v) => [
       svg("path", { class: "edge", d: `M${left} ${y(v)}H${wide - 8}` }),
       svg("text", { class: "small right", x: left - 5, y: y(v) + 4 }, `${100 * v} %`)]),
-    q.points.map((p) => svg("path", { class: "whisker", d: `M${x(p.tokens)} ${y(p.low)}V${y(p.high)}` })),
+    q.points.map((p) => svg("path", { class: "whisker", d: `M${x(p.labels)} ${y(p.low)}V${y(p.high)}` })),
     svg("path", { class: "line", d: line }),
-    q.points.map((p) => svg("circle", { class: "dot", cx: x(p.tokens), cy: y(p.value), r: 4 })),
-    q.points.map((p) => svg("text", { class: "small", x: x(p.tokens), y: high - 6 }, String(p.tokens))));
+    q.points.map((p) => svg("circle", { class: "dot", cx: x(p.labels), cy: y(p.value), r: 4 })),
+    q.points.map((p) => svg("text", { class: "small", x: x(p.labels), y: high - 6 }, String(p.labels))));
 }

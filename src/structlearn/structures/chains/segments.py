@@ -11,6 +11,13 @@ import numpy as np
 Segment = tuple[int, int, Any]
 
 
+class OpenSegments(list[Segment]):
+    """Segments of which some make up an output, nobody knows which; each may have several labels.
+
+    They stand for all outputs that are made of them, where labels are known in part.
+    """
+
+
 def read_segments(y: Any) -> list[Segment]:
     """Return the segments as tuples; raise ``ValueError`` unless they follow each other from 0."""
     segments: list[Segment] = []

@@ -21,7 +21,7 @@ from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores
 from .segment_program import segment_rows
-from .segments import Segment, labels_at, read_segments, rows_per_position
+from .segments import OpenSegments, Segment, labels_at, read_segments, rows_per_position
 
 
 class SemiMarkov(NativeStructure):
@@ -150,8 +150,11 @@ class SemiMarkov(NativeStructure):
         return {"segment": segment}
 
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Return the segments of y, each with the labels that it may have: all for None or −1."""
-        segments = read_segments(y)
+        """Return the segments of y, each with the labels that it may have: all for None or −1.
+
+        y may be :class:`OpenSegments`, too.
+        """
+        segments = y if isinstance(y, OpenSegments) else read_segments(y)
         self._check_lengths(segments)
         table = np.zeros(shape, dtype=bool)
         for start, end, k in segments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ...drawing.report import Report
     from ...models.inputs import NativeInputs
+    from ..doubts import Pool, Seen
 
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
@@ -204,6 +205,32 @@ class ConstituencyParser(TreeParser):
         if label not in model.names or not 0 <= begin < end <= len(inputs.source[i][0]):
             raise ValueError(f"the model has no span {part!r}")
         return [(begin, end, model.names.index(label))]
+
+    _parts = "constituents"
+
+    def _pool(self, X: Any, format: str | None = None) -> Pool:
+        from ..doubts import Pool
+
+        sentences = read_sentences(X, traces=self.traces, format=format)
+
+        def inputs(numbers: Sequence[int]) -> NativeInputs:
+            found: NativeInputs = self._fitted().inputs(
+                self._tag([sentences[n] for n in numbers], None)
+            )
+            return found
+
+        return Pool(len(sentences), inputs, lambda _: 0)
+
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        from ..doubts import Seen
+
+        words, spans = list(inputs.source[i][0]), self._parts_of(inputs, i, output)
+
+        def said(k: int) -> str:
+            begin, end, name = spans[k]
+            return f"{' '.join(words[begin:end])!r} is {name}"
+
+        return Seen(words, [f"{a}-{b}:{name}" for a, b, name in spans], sure, said)
 
     def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
         chains = self._fitted().chains

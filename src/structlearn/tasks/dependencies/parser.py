@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...drawing.report import Report
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
+    from ..doubts import Pool, Seen
     from .scores import Comparison
 
 _LEGEND = (
@@ -259,6 +260,32 @@ class DependencyParser(TreeParser):
         if not (0 <= head <= n and 1 <= word <= n) or head == word:
             raise ValueError(f"the sentence has no arc from {head} to {word}")
         return [(word, head, -1)]  # with any relation
+
+    _parts = "arcs"
+
+    def _pool(self, X: Any, format: str | None = None) -> Pool:
+        from ..doubts import Pool
+
+        corpus = read_words(X, format)
+        return Pool(
+            len(corpus),
+            lambda numbers: self._inputs(corpus.subset(numbers)),
+            lambda n: int(corpus.core.line_number(n, 0)),
+        )
+
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        from ..doubts import Seen
+
+        tree, words = self._fitted().arcs(output), list(inputs.source.words[i])
+
+        def arc(head: int, relation: str) -> str:
+            return f"{relation} of {words[head - 1]!r}" if head else f"{relation}, the root"
+
+        def others(m: int, marginals: Any) -> Any:
+            return ((arc(*one), p) for one, p in marginals[m].items() if one != tuple(tree[m]))
+
+        labels = [f"{head}:{relation}" for head, relation in tree]
+        return Seen(words, labels, sure, lambda m: f"{words[m]!r} is {arc(*tree[m])}", others)
 
     def _parts_of(self, inputs: Any, i: int, output: Any) -> list[tuple[int, int, str]]:
         return self._gold_parts(self._fitted().arcs(output))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Whole, parameter
 from ..tagging.base import LabelTagger
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
+    from ..doubts import Seen
 
 _MOST_LENGTH = 1000
 
@@ -130,6 +133,11 @@ class SegmentTagger(LabelTagger):
         labels: list[str] = self._fitted().written(output)
         return labels
 
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        segments = zip(self._fitted().segments(output), sure, strict=True)
+        of_tokens = [p for (begin, end, _), p in segments for _ in range(begin, end)]
+        return super()._seen(inputs, i, output, of_tokens)
+
     def predict_segments(self, X: Any, **reading: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive.
 
@@ -187,8 +195,16 @@ class SegmentTagger(LabelTagger):
         right: list[list[bool | None]] = []
         for labels, output in zip(gold, outputs, strict=True):
             true = set(chunks(labels))
-            # What is outside of all segments is not a prediction of one.
-            right.append([None if s[2] == "O" else s in true for s in model.segments(output)])
+            # What is outside of all segments is not a prediction of one; and of one in labels that
+            # nobody knows, or beside them, it is not known if it is right.
+            right.append(
+                [
+                    None
+                    if s[2] == "O" or None in labels[max(0, s[0] - 1) : s[1] + 1]
+                    else s in true
+                    for s in model.segments(output)
+                ]
+            )
         return right
 
     def _comparison(self, inputs: Any) -> Any:
@@ -233,15 +249,22 @@ class SegmentTagger(LabelTagger):
         first: list[str] = self._fitted().first
         return first
 
-    def _as_written(self, gold: list[list[Any]]) -> list[list[str]]:
+    def _as_written(self, gold: list[list[Any]]) -> list[list[Any]]:
         from ...metrics import to_bio
 
         written = []
         for number, labels in enumerate(gold):
+            row: list[Any] = []
             try:
-                written.append(to_bio(labels))
+                for known, run in itertools.groupby(labels, lambda label: label is not None):
+                    there = list(run)
+                    of_run = to_bio(there) if known else there
+                    if known and row and there[0][:2] in ("I-", "E-"):  # it goes on from before
+                        of_run[0] = f"I{of_run[0][1:]}"
+                    row += of_run
             except ValueError as error:
                 raise ValueError(f"sentence {number}, {error}") from None
+            written.append(row)
         return written
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...fitting.split_corpus import SplitCorpus
     from ...models.inputs import NativeInputs
     from ...text.spans import Span
-    from .doubts import Looked
+    from ..doubts import Looked, Pool, Seen
 
     Kind = TypeVar("Kind", bound="LabelTagger")
 
@@ -53,6 +53,11 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
         How texts are cut into tokens (:mod:`structlearn.text.tokenisers`), in training and in
         prediction: those with spans, and sentences that are strings. By default texts with spans
         into "words", strings at blanks.
+    unknown : str, default="_"
+        A label that is not known: left open in training, left out of all scores.
+    sets : str, default=""
+        What separates labels of which one is right, nobody knows which: with ``"|"`` the label
+        ``B-PER|B-ORG`` is one of these two. Empty: it is a label like others.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
     constraints : list of Constraint, or str, optional
@@ -93,6 +98,13 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
         help="how texts are cut into tokens: blank, words, characters, english, or a regular "
         "expression (default: words for texts with spans, else blank)",
         metavar="NAME|REGEX",
+    )
+    unknown: str = parameter(default="_", help="label that means unknown", metavar="LABEL")
+    sets: str = parameter(
+        default="",
+        help="separates labels of which one is right: with --sets '|', B-PER|B-ORG is one of the "
+        "two",
+        metavar="MARK",
     )
     functions: Mapping[str, Callable[[str], Any]] | None = parameter(default=None, stored=False)
     constraints: Any = parameter(default=None, stored=False)
@@ -247,18 +259,19 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
             )
         return corpus
 
-    def _read_input(self, source: Any) -> Corpus:
+    def _read_input(self, source: Any, format: str | None = None) -> Corpus:
         """Read sentences to label: of any format, with or without labels."""
         model = self._fitted()
         if isinstance(source, (str, os.PathLike)):
             path = named_file(source)
             text = read_bytes(path)
-            format = input_format(model, path, text)
+            format = input_format(model, path, text, format)
             naming = Naming(trained=model.table_names)
-            advice = format_advice(model)
-            return self._as_trained(
-                corpus_of(path, text, format, naming=naming, advice=advice, tokens=model.tokens)
-            )
+            found = corpus_of(
+                path, text, format, naming=naming, advice=format_advice(model),
+                tokens=model.tokens, split=False,
+            )  # fmt: skip
+            return self._as_trained(found)
         return self._as_trained(read_source(model.cut(source), tokens=model.tokens))
 
     def _as_trained(self, corpus: Corpus) -> Corpus:
@@ -316,7 +329,7 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
                 f'[{{"text": "..."}}], got {X!r:.60}'
             )
         if confidence:
-            self._at(None)  # warns if it cannot be trusted
+            self._warn_of_spans()
         sure = self.temperature_ is not None if confidence is None else confidence
         return document_spans(self, documents, confidence=sure, constraints=constraints)
 
@@ -329,26 +342,22 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
 
     # -- what is worth a look -------------------------------------------------------------------
 
-    def least_sure(self, X: Any, n: int = 100, *, by: str = "entropy") -> list[Looked]:
-        """Return the sentences that the tagger doubts most, with the reason.
+    def _pool(self, X: Any, format: str | None = None) -> Pool:
+        from ..doubts import Pool
 
-        Parameters
-        ----------
-        X : as ``predict`` takes it
-        n : int
-            How many.
-        by : {"entropy", "mean", "least"}
-            What doubt is: the entropy of the labels of the sentence, in nats; its mean over the
-            tokens; or 1 − the probability of the label that is least sure.
+        model, corpus = self._fitted(), self._read_input(X, format)
+        return Pool(
+            len(corpus),
+            lambda numbers: model.inputs(corpus.subset(numbers)),
+            lambda n: int(corpus.core.line_number(n, 0)),
+        )
 
-        Returns
-        -------
-        list of Looked
-            number, line, words, labels, confidence, doubt, reason of each.
-        """
-        from .doubts import least_sure
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        from ..doubts import Seen
 
-        return least_sure(self, X, n, by)
+        words = inputs.source.cells(i, 1 if self._fitted().format == "conllu" else 0)
+        labels = list(self._named(inputs, i, output))
+        return Seen(words, labels, sure, lambda t: f"{words[t]!r} is {labels[t]}")
 
     def mistakes(self, X: Any, *, format: str | None = None) -> list[Looked]:
         """Return the sentences whose labels are wrong, those first whose wrong label is surest.
@@ -357,7 +366,7 @@ class LabelTagger(OneCall, LearnerParameters, LabelledFiles):
         ----------
         X : as ``evaluate`` takes it
         """
-        from .doubts import mistakes
+        from ..doubts import mistakes
 
         return mistakes(self, X, format)
 

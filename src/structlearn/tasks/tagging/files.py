@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 
 from ... import _core
-from ...models.temperature import temperature_of
+from ...models.temperature import curve_of, doubt, temperature_of, warn_of
 from ...text.answers import check_labels
 from ...text.corpus import column_names
 from ...text.files import pieces, written_text
@@ -42,14 +42,17 @@ class LabelledFiles(FileTask):
         append: bool = False,
         scores: bool = False,
         spans: bool = False,
+        curved: bool = True,
     ) -> Any:
         """Return what labels files of the model's format natively.
 
         ``lone``: what separates labels from words that stand alone on their lines. ``spans``: the
-        confidence of tokens in a chunk is that of the chunk.
+        confidence of tokens in a chunk is that of the chunk. ``curved``: not the probabilities, but
+        what the calibration makes of them.
         """
         model = self._fitted()
         chunks = self._chunk_boundaries() if spans and confidence else ([], [])
+        curves = [model.calibration, model.span_calibration] if curved else [None, None]
         return _core.Labeller(
             model.core,
             model.format,
@@ -60,14 +63,20 @@ class LabelledFiles(FileTask):
             marginals,
             known,
             temperature_of(model.temperature),
-            model.certainty_curve,
+            curve_of(curves[0]),
             model.unknown,
             lone,
             model.under(constraints),
             append,
             scores,
             *chunks,
+            curve_of(curves[1]),
         )
+
+    def _warn_of_spans(self) -> None:
+        """Warn if the confidence of spans cannot be trusted."""
+        why = doubt(self._loss_temperature, self._fitted().span_calibration)
+        warn_of(type(self).__name__, {"": why})
 
     def _chunk_boundaries(self) -> tuple[list[int], list[int]]:
         """Return where chunks begin and end, as :func:`boundary_table`; empty of other labels."""
@@ -144,8 +153,6 @@ class LabelledFiles(FileTask):
             Called with a sentence where labels that the file has are replaced.
         """
         model, threads = self._fitted(), self.n_threads
-        if confidence or marginals or scores:
-            self._at(None)  # warns if they cannot be trusted
         read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
         naming = Naming(sentence, word, text, trained=model.table_names)
@@ -156,7 +163,11 @@ class LabelledFiles(FileTask):
                     "texts with spans hold the best labels alone, with their confidence: not "
                     "nbest, scores, marginals, or labels beside others"
                 )
+            if confidence:
+                self._warn_of_spans()
             confidence = confidence or self.temperature_ is not None
+        elif confidence or marginals or scores:
+            self._at(None)  # warns if they cannot be trusted
         options = {"confidence": confidence, "marginals": marginals, "known": known}
         options |= {"append": append, "scores": scores, "spans": is_spans(to or chosen)}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]

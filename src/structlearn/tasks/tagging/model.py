@@ -14,7 +14,7 @@ from ...io.stored_templates import read_templates, stored_templates
 from ...models.inputs import NativeInputs
 from ...models.label_constraints import ConstraintMemory, token_sequences
 from ...models.storage import StoredModel, put_inside, taken_out
-from ...models.temperature import Tempered
+from ...models.temperature import Tempered, stored_calibration
 from ...text.corpus import Corpus, column_names
 from ...text.layouts import Layout
 from ...text.tokenisers import keep, kept_words, tokeniser, words_of
@@ -22,6 +22,8 @@ from ...text.tokenisers import keep, kept_words, tokeniser, words_of
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
+
+    from ...models.calibration import Calibration
 
 _MOST_ORDER = 4
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
@@ -118,7 +120,12 @@ class LabelModel(Tempered, StoredModel):
     @property
     def unknown(self) -> str:
         """The label of files that means unknown; "" if none does."""
-        return ""
+        return str(self.training.get("unknown", ""))
+
+    @property
+    def span_calibration(self) -> Calibration | None:
+        """What a dev set said of the probabilities of spans: here they are parts themselves."""
+        return self.calibration
 
     @property
     def tokens(self) -> str | None:
@@ -293,6 +300,12 @@ class TaggerModel(LabelModel):
             features, self.labels, shown, order, hashed, self.arrays, candidates
         )
         self.under()  # refuse constraints that mean nothing
+        _ = self.span_calibration  # refuse a record that makes no sense
+
+    @property
+    def span_calibration(self) -> Calibration | None:
+        """What a dev set said of the probabilities of spans; if nothing, what it said of labels."""
+        return stored_calibration(self.training, "span_calibration") or self.calibration
 
     @property
     def unknown(self) -> str:

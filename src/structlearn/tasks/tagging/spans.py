@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import _core
+from ...metrics.boundaries import chunks
 from ...text.layouts import Layout
 from ...text.spans import Document, Span, are_chunks, cut_document, found_spans
 from ...text.tokenisers import tokeniser
@@ -50,3 +51,26 @@ def labelled_words(
     labeller = tagger._labeller(" ", 1, constraints, confidence=confidence, spans=True)
     answers: list[list[Any]] = labeller.answers(corpus, tagger.n_threads)
     return answers
+
+
+def judged_spans(
+    tagger: Any, corpus: Any, constraints: Any = None, *, curved: bool = True
+) -> tuple[list[list[float]], list[list[bool | None]]]:
+    """Return the confidence of each span found in labelled sentences, and whether it is right.
+
+    None: a label in the span or beside it is not known. Not ``curved``: the probability itself.
+    """
+    labeller = tagger._labeller(" ", 1, constraints, confidence=True, spans=True, curved=curved)
+    gold = tagger._fitted().gold(corpus, some=True)
+    sure: list[list[float]] = []
+    right: list[list[bool | None]] = []
+    for answers, labels in zip(labeller.answers(corpus.core, tagger.n_threads), gold, strict=True):
+        found, true = chunks(answer[0] for answer in answers), set(chunks(labels))
+        sure.append([answers[begin][1] for begin, _, _ in found])
+        right.append(
+            [
+                None if None in labels[max(0, one[0] - 1) : one[1] + 1] else one in true
+                for one in found
+            ]
+        )
+    return sure, right

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ...fitting.learner_registry import LEARNERS
 from ...fitting.parameters import Choice, Switch, Whole, parameter
+from ...models.temperature import certainty_fact, temperature_of
 from ...models.token_labels import TokenLabels
 from ...text.corpus import Corpus
 from .base import LabelTagger
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...fitting.split_corpus import SplitCorpus
+    from ...metrics.calibration import Reliability
     from ...models.inputs import NativeInputs
     from ...models.string_chain import StringChain
+    from ..doubts import Seen
 
 
 class Tagger(TokenLabels, LabelTagger):
@@ -65,11 +68,6 @@ class Tagger(TokenLabels, LabelTagger):
     prune : float, default=0.0
         Leave weights of at most this absolute value out of the model; with more than 256 labels,
         of features with one weight, up to four times as large ones.
-    unknown : str, default="_"
-        A label that is not known: left open in training, left out of all scores.
-    sets : str, default=""
-        What separates labels of which one is right, nobody knows which: with ``"|"`` the label
-        ``PER|ORG`` is one of these two. Empty: it is a label like others.
     names : bool, default=True
         Keep the names of the features in the model, for ``inspect``.
     {learning}
@@ -122,12 +120,6 @@ class Tagger(TokenLabels, LabelTagger):
         check=Whole(0, 30),
         help="hash features to 2^B indices (default: 0, no hashing)",
         metavar="B",
-    )
-    unknown: str = parameter(default="_", help="label that means unknown", metavar="LABEL")
-    sets: str = parameter(
-        default="",
-        help="separates labels of which one is right: with --sets '|', PER|ORG is one of the two",
-        metavar="MARK",
     )
     names: bool = parameter(
         default=True,
@@ -264,6 +256,76 @@ class Tagger(TokenLabels, LabelTagger):
         model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(X, y, format)
         return model.inputs(corpus, constraints=constraints), model.gold(corpus, some=True)
+
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        seen = super()._seen(inputs, i, output, sure)
+
+        def others(t: int, marginals: Any) -> Any:
+            return ((label, p) for label, p in marginals[t].items() if label != seen.labels[t])
+
+        return seen._replace(others=others)
+
+    # -- the confidence of spans ----------------------------------------------------------------
+
+    def calibrate(self, X: Any, y: Any = None, **reading: Any) -> Any:
+        """Learn from held-out sentences how far probabilities can be trusted; return self.
+
+        As of every model, and of spans besides: their confidence passes through a curve of its
+        own, fitted to the spans that the tagger finds in these sentences.
+
+        Parameters
+        ----------
+        X, y : as ``fit`` takes them
+        """
+        corpus = self._gold_corpus(X, y, reading.pop("format", None))
+        super().calibrate(corpus, **reading)
+        training = self._fitted().training
+        training.pop("span_calibration", None)
+        if self._chunk_boundaries()[0]:
+            from ...models.calibration import calibrated_on
+            from .spans import judged_spans
+
+            sure, right = judged_spans(self, corpus, **reading, curved=False)
+            found = calibrated_on(lambda _: sure, right, temperature_of(self.temperature_))
+            if found is not None:
+                training["span_calibration"] = found.as_dict()
+        return self
+
+    def span_calibration(self, X: Any, y: Any = None, **reading: Any) -> Reliability | None:
+        """Compare the confidence of the spans that are found with how often they are right.
+
+        Parameters
+        ----------
+        X, y : as ``score`` takes them
+            With gold labels; spans with or beside unknown ones are left out.
+
+        Returns
+        -------
+        structlearn.metrics.calibration.Reliability or None
+            None if no span is found, or the labels are not those of chunks.
+        """
+        from ...metrics.calibration import reliability
+        from .spans import judged_spans
+
+        corpus = self._gold_corpus(X, y, reading.pop("format", None))
+        if not self._chunk_boundaries()[0]:
+            return None
+        pairs = [
+            pair
+            for rows in zip(*judged_spans(self, corpus, **reading), strict=True)
+            for pair in zip(*rows, strict=True)
+            if pair[1] is not None
+        ]
+        if not pairs:
+            return None
+        return reliability((p for p, _ in pairs), (bool(ok) for _, ok in pairs))
+
+    @property
+    def _certainty(self) -> str:
+        own, model = super()._certainty, self._fitted()
+        if "span_calibration" not in model.training:
+            return own
+        return f"{own}; of spans: {certainty_fact(None, model.span_calibration)}"
 
     def _comparison(self, inputs: Any) -> Any:
         from .decisions import comparison

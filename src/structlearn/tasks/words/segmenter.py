@@ -24,6 +24,8 @@ from .model import WordModel
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from ..doubts import Pool, Seen
+
 #: Bytes that are read at a time.
 _PIECE = 1 << 20
 SEPARATORS = " \t\r\f\v\n"
@@ -487,6 +489,10 @@ class WordSegmenter(LearnerParameters, FileTask):
 
     def _named(self, inputs: Any, i: int, output: Any) -> list[str]:
         text = inputs.source[i]
+        return [text[a:b] for a, b in self._word_places(text, output)]
+
+    def _word_places(self, text: str, output: Any) -> list[tuple[int, int]]:
+        """Return where the words of an output begin and end."""
         places = self._characters(text)
         words: list[tuple[int, int]] = []
         fresh = False
@@ -499,10 +505,40 @@ class WordSegmenter(LearnerParameters, FileTask):
                 words.pop()
             words.append((begin, at + 1))
             fresh = False
-        return [text[a:b] for a, b in words]
+        return words
 
     def _all_named(self, inputs: Any, outputs: list[Any]) -> Any:
         return [self._named(inputs, i, output) for i, output in enumerate(outputs)]
+
+    _parts = "words"
+
+    def _pool(self, X: Any, format: str | None = None) -> Pool:
+        from ..doubts import Pool
+
+        if format is not None:
+            raise ValueError("a file to cut has a text on each line: it has no other format")
+        if isinstance(X, (str, os.PathLike)):
+            name = named_file(X)
+            with open_bytes(name) as file:
+                X = list(_lines(file, name))
+        texts = self._texts(X)
+        kept = [n for n, text in enumerate(texts) if text.strip(_SEPARATORS)]
+        return Pool(
+            len(kept),
+            lambda numbers: self._inputs([texts[kept[n]] for n in numbers]),
+            lambda n: kept[n] + 1,
+        )
+
+    def _seen(self, inputs: Any, i: int, output: Any, sure: list[float]) -> Seen:
+        from ..doubts import Seen
+
+        text = inputs.source[i]
+        places, marked = self._word_places(text, output), self._characters(text)
+        words = [text[a:b] for a, b in places]
+        at = {place: n for n, place in enumerate(marked)}
+        # A word is right if all of its characters are, and the one that ends it.
+        sure = [min(sure[at[begin] : at[end - 1] + 2]) for begin, end in places]
+        return Seen(words, words, sure, lambda k: f"{words[k]!r} is a word")
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
         marks = [self._marks(text, y) for text, y in zip(inputs.source, outputs, strict=True)]

@@ -56,6 +56,8 @@ class Format:
     spans = False
     #: The name of that tokeniser; None: the usual one.
     tokens: str | None = None
+    #: Tokens of texts are split where spans cut them.
+    splits = True
     #: The columns of a table that somebody named; None: the usual names decide.
     naming: Naming | None = None
     #: The file's own names of the cells of a token, once the first piece was read; empty: none.

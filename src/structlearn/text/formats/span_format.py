@@ -100,7 +100,7 @@ class SpanFormat(Format):
             if document.skipped and not self._filled:
                 self.remarks.append((document.line, document.skipped))
                 continue
-            tokens = cut_document(document, cut, split=not self._filled)
+            tokens = cut_document(document, cut, split=self.splits and not self._filled)
             self.remarks += [(document.line, remark) for remark in tokens.remarks]
             self._items.append((item, document, tokens))
             for places, labels in zip(tokens.sentences, tokens.labels, strict=True):
