@@ -522,7 +522,7 @@ class WordSegmenter(LearnerParameters, FileTask):
             with open_bytes(name) as file:
                 X = list(_lines(file, name))
         texts = self._texts(X)
-        kept = [n for n, text in enumerate(texts) if text.strip(_SEPARATORS)]
+        kept = [n for n, text in enumerate(texts) if text.strip(SEPARATORS)]
         return Pool(
             len(kept),
             lambda numbers: self._inputs([texts[kept[n]] for n in numbers]),
