@@ -35,7 +35,7 @@ LEARNERS = {
 
 
 #: Examples and passes of a training, and seconds of repeated saves afterwards: a single save of a
-#: #: small model is too short to be hit.
+#: small model is too short to be hit.
 EXAMPLES, PASSES, SAVING = 8, 6, 0.1
 
 

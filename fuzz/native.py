@@ -26,7 +26,7 @@ TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     "tables": ((b"\0\2\0", b"\1\2\0\1\1\x10", b"\2\4", b"\3\4\0", b"\4\3"), ("columns",)),
 }
 #: Limits of bytes of an input, and of megabytes of memory. libFuzzer measures clock time: slow
-#: #: inputs are reported, and their processor time is measured afterwards.
+#: inputs are reported, and their processor time is measured afterwards.
 LIMITS = ("-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-timeout=300")
 
 

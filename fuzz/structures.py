@@ -29,7 +29,7 @@ NARROW = 0.25
 #: The structures that have kernels.
 KERNELS = ["chains of order 1", "segments", "spans", "projective arcs", "arcs"]
 #: For structures in Python, or integer programs, all examples are solved and summed, but only one
-#: #: in this number gets the other queries.
+#: in this number gets the other queries.
 SLOW = 10
 
 

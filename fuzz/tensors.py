@@ -28,16 +28,16 @@ from structlearn.torch.kinds import kind_type
 from structlearn.torch.operators import compute, entropies, gradients
 
 #: One in this number of examples is passed to the core as a tensor; a few examples of this share
-#: #: of the batches are passed to the kernels in the interpreter, which is slow.
+#: of the batches are passed to the kernels in the interpreter, which is slow.
 TENSORS, INTERPRETED = 5, 0.02
 #: Beyond this multiple of the temperature, rounding of scores is too coarse for the kernels'
-#: #: expected counts: only sums and best outputs are compared.
+#: expected counts: only sums and best outputs are compared.
 ENORMOUS = 1e12
 
 #: The axes of a block that grow with the length; axis 0 is the batch.
 _LONG = {"label": (1,), "segment": (1,), "arc": (1, 2), "sibling": (1, 2, 3), "span": (1, 2)}
 #: The allowed error of a value, relative to the scores' size and to the temperature; and that of
-#: #: an expected count.
+#: an expected count.
 _CLOSE = {
     torch.float64: (1e-12, 1e-11, 1e-13, 1e-9),
     torch.float32: (2e-6, 2e-5, 1e-6, 5e-5),

@@ -23,7 +23,7 @@ from .one_call import in_turn, quantile
 __all__ = ["constrained_chain"]
 
 #: By name: words, labels, examples, the number of them solved as programs, constraints, and the
-#: #: time allowed for one example of a batch in ms.
+#: time allowed for one example of a batch in ms.
 CASES: dict[str, tuple[int, int, int, int, Callable[[], list[Any]], float]] = {
     "budget on one tag": (30, 12, 200, 5, lambda: [at_most(1, Label(0))], 0.05),
     "all labels contiguous": (6, 29, 4000, 5, lambda: [contiguous()], 0.06),

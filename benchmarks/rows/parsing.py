@@ -20,7 +20,7 @@ from .tagging import run, structlearn
 __all__ = ["dependency_parsing"]
 
 #: Labelled attachment errors in percent: UDPipe 1.4.0 with its own tags; TurboParser 2.3 basic with
-#: #: gold tags, and its seconds of training on one core.
+#: gold tags, and its seconds of training on one core.
 _UDPIPE_PREDICTED_LAS = 81.22
 _TURBO_GOLD_LAS = 84.10
 _TURBO_SECONDS = 1355.0

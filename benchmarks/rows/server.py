@@ -29,7 +29,7 @@ __all__ = ["server"]
 ROOT = Path(__file__).resolve().parents[2]
 CONNECTIONS, WORKERS = 64, 2
 #: The limit of the 99th percentile, as a multiple of a quiet request, and the megabytes an attack
-#: #: may take.
+#: may take.
 P99, GROWTH = 10.0, 120.0
 
 

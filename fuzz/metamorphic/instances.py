@@ -127,7 +127,7 @@ def _drawing(name: str) -> Callable[[Rng], Instance]:
 
 
 #: Name -> a function that draws an instance of the structure. Written constraints are left out:
-#: #: they name labels, which relations rename.
+#: they name labels, which relations rename.
 STRUCTURES: dict[str, Callable[[Rng], Instance]] = {
     name: _drawing(name) for name in CASES if not name.startswith("written")
 }

@@ -36,7 +36,7 @@ Subject = Callable[[Rng], Batch]
 Tensor = torch.Tensor
 
 #: The tolerance of float32, whose sums are float64 on the CPU except for the loss of chains: 2⁻²³
-#: #: for each score, and as much for each of about ten steps.
+#: for each score, and as much for each of about ten steps.
 SINGLE = 2e-6
 STEP = 1e-4
 

@@ -127,7 +127,7 @@ def without(subject: Subject, rng: Rng) -> None:
 
 
 #: Learners, the parameter's power of a that compensates for weights a times as large, and the
-#: #: power of a by which the model's weights then grow.
+#: power of a by which the model's weights then grow.
 MADE_UP: tuple[tuple[Any, Options, dict[str, int], int], ...] = (
     (StructuredPerceptron, {}, {}, 1),
     (PassiveAggressive, {"C": 0.1}, {"C": -1}, 0),

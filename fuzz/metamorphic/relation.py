@@ -22,7 +22,7 @@ BITS = "bit for bit"
 #: A campaign ends after this many different findings.
 MOST_FINDINGS = 20
 #: Subjects solved by branch and bound. Each draw takes as long as tens of others, so nine draws in
-#: #: ten go to other subjects.
+#: ten go to other subjects.
 SLOW = frozenset({
     "programs", "constraints", "estimator, program", "estimator, constraints",
     "estimator, weighted bytes",

@@ -34,7 +34,7 @@ __all__ = [
 
 _UNSHOWN = 0xFFFD
 #: ASCII controls have pictures in Unicode; those of Latin-1, of text direction and of lines, and
-#: #: surrogates have none. Each becomes one character, so that tables stay aligned.
+#: surrogates have none. Each becomes one character, so that tables stay aligned.
 _PICTURES = {
     **dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000)], _UNSHOWN),
     **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029], _UNSHOWN),

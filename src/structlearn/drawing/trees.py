@@ -187,7 +187,7 @@ def _node(
         x = centres[child] if isinstance(child, int) else child.x
         turn, end = (height(k) + (-14 if up else 4) for k in (node.level - 1, level))
         # Slanted for one level, then straight down to the child, so that lines never cross. One
-        # # line goes up from a child and down to the next.
+        # line goes up from a child and down to the next.
         if not line:
             line = f"M{x:.0f} {end:.0f}" + (f"V{turn:.0f}" if end != turn else "") + top
         else:

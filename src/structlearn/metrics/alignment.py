@@ -216,7 +216,7 @@ def word_alignment(
                 s += 1
         else:
             # One word that begins before the multiword token is skipped; as in the task's script,
-            # # a second one, of a gold token with other boundaries, belongs to the stretch.
+            # a second one, of a gold token with other boundaries, belongs to the stretch.
             if not b.shared and b.begin < a.begin:
                 s += 1
             elif not a.shared and a.begin < b.begin:

@@ -14,7 +14,7 @@ from .best import is_exact
 from .trial import MISSING, Trial
 
 #: A correct sampler fails a comparison with probability about exp(−30), and always or never, since
-#: #: the seeds are fixed.
+#: the seeds are fixed.
 _LOG_RISK = 30.0
 
 

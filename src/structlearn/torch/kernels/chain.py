@@ -33,7 +33,7 @@ from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, lau
 MOST_LABELS = 256
 
 #: For each block size of labels: warps of a sweep; columns, positions and warps of the second
-#: #: kernel.
+#: kernel.
 _SHAPES = {
     16: (1, 16, 64, 8),
     32: (1, 32, 32, 4),

@@ -54,7 +54,7 @@ def exponentials(ptr, mask, scale, ACC: tl.constexpr):
     top = tl.max(tl.max(table, axis=1), axis=0)
     top = tl.where((top > float("-inf")) & (top < float("inf")), top, 0.0)
     # Product and difference are rounded together, so the largest score minus itself may be above
-    # # 0: for scores of 1e12 in float32 by thousands, whose exponential is infinite.
+    # 0: for scores of 1e12 in float32 by thousands, whose exponential is infinite.
     return tl.exp2(tl.minimum(table - top, 0.0)), top
 
 
@@ -168,7 +168,7 @@ def sweep(
     label_ptr += b.to(tl.int64) * L * K
     y_ptr += b.to(tl.int64) * L
     # Two tables, the second transposed: loads must run along the columns, so that each thread gets
-    # # its own column and sums need no shuffles.
+    # its own column and sums need no shuffles.
     table_ptr = transition_ptr + (backward * tables + b % tables).to(tl.int64) * K * K
     if COST > 0 and not CAREFUL:
         if clamp:

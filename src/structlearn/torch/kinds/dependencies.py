@@ -234,7 +234,7 @@ def _softmax(x: torch.Tensor, total: torch.Tensor, temperature: float) -> torch.
         places = torch.arange(x.shape[-1], device=x.device)
         return (places == first).to(total.dtype)
     # Relative to the maximum, which is exact; the sum has a rounding error proportional to the
-    # # scores.
+    # scores.
     x = x.to(total.dtype)
     if x.shape[-1] == 0:
         return x

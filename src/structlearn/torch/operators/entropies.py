@@ -39,7 +39,7 @@ def entropy_value(
         if not p.numel():
             continue
         # A penalty whose probability is 0 costs nothing. A tiny probability is the rounding error
-        # # of large sums, so its product with the penalty is meaningless.
+        # of large sums, so its product with the penalty is meaningless.
         used = torch.where((p > 0) & torch.isfinite(block), block, 0.0)
         value = value - (used * p).flatten(1).sum(dim=1)
         size = torch.maximum(size, used.abs().flatten(1).amax(dim=1))
