@@ -1,1 +1,1 @@
-"""structlearn against its rivals, side by side in one run: ``python -m benchmarks``."""
+"""Benchmarks of structlearn against its rivals, side by side: ``python -m benchmarks``."""

@@ -1,12 +1,12 @@
-"""The exports of annotation tools train to the F1 of the column file that they are made of.
+"""Check that exports of annotation tools train to the F1 of the column file they are made from.
 
     python -m benchmarks.annotation_exports [--learner crf] [--max-iter 10]
 
-CoNLL-2002 Spanish (``STRUCTLEARN_DATA/conll2002_es``) is written as Prodigy, doccano, Label Studio
-and brat export it: each sentence a text, tokens joined by blanks; of brat's folder each file holds
-500 lines. Every export trains a recogniser of names, with the tokenisers "blank", which gives the
-tokens of the columns back, and "words"; the test set is judged in columns, and by the spans that
-are predicted for its texts. Results go to ``benchmarks/results/annotation_exports.json``.
+CoNLL-2002 Spanish (``STRUCTLEARN_DATA/conll2002_es``) is written in the export formats of Prodigy,
+doccano, Label Studio and brat: each sentence is a text of tokens joined by blanks; brat's files
+have 500 lines each. Every export trains a recogniser of names, with the tokenisers "blank", which
+restores the tokens of the columns, and "words"; the test set is scored in columns, and by the spans
+predicted for its texts. Results go to ``benchmarks/results/annotation_exports.json``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from structlearn.text.spans import Document, Span
 
 _RESULTS = Path(__file__).parent / "results" / "annotation_exports.json"
 _NAMES = {"prodigy": "p.jsonl", "doccano": "d.jsonl", "labelstudio": "ls.json", "brat": "brat"}
-#: Sentences of a document of brat.
+#: Sentences in a brat document.
 _TOGETHER = 500
 
 
@@ -43,18 +43,18 @@ def together(documents: Sequence[Document]) -> Iterator[Document]:
 
 
 def span_f1(tagger: Tagger, gold: Sequence[Document]) -> float:
-    """Return the F1 of the spans that are predicted, by their places in the text."""
-    found = tagger.predict_spans([document.text for document in gold], confidence=False)
-    right = given = true = 0
-    for document, row in zip(gold, found, strict=True):
+    """Return the F1 of the predicted spans, by their places in the text."""
+    predictions = tagger.predict_spans([document.text for document in gold], confidence=False)
+    right = proposed = true = 0
+    for document, row in zip(gold, predictions, strict=True):
         wanted = {s[:3] for s in document.spans or ()}
         right += len(wanted & {s[:3] for s in row})
-        given, true = given + len(row), true + len(wanted)
-    return 2 * right / max(given + true, 1)
+        proposed, true = proposed + len(row), true + len(wanted)
+    return 2 * right / max(proposed + true, 1)
 
 
 def trained(source: Path, **parameters: Any) -> tuple[Tagger, dict[str, Any]]:
-    """Return a recogniser, and what there is to say of it."""
+    """Return a recogniser, and figures about it."""
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         tagger = Tagger("ner", **parameters).fit(source)
@@ -94,8 +94,8 @@ def main() -> None:
                 row["f1_of_spans"] = round(span_f1(tagger, gold), 5)
                 rows.append(row)
                 print(json.dumps(row), flush=True)
-    found = {"sentences": len(train), **columns, "exports": rows}
-    _RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+    record = {"sentences": len(train), **columns, "exports": rows}
+    _RESULTS.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Calls for one input each: what ``one_call`` times alone, and ``arrivals`` under load."""
+"""Calls for one input each, timed alone by ``one_call`` and under load by ``arrivals``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 ADDRESS, MARGINALS = "address, labels", "address, marginals"
 TAGGER, SEGMENTS = "Tagger, pos, 12 words", "SegmentTagger, 12 words"
 PIPELINE = "English pipeline, two short sentences"
-#: Six tokens each, most of them.
+#: Most have six tokens.
 ADDRESSES = (
     "123 Main St. Chicago, IL 60601",
     "1600 Pennsylvania Avenue Washington, DC 20500",
@@ -41,7 +41,7 @@ TEXTS = (
     "I like it. She went home early.",
     "We met Bob in Paris. It rained.",
 )
-#: Sentences that UDPipe learns from: they decide how good its model is, and its size.
+#: Training sentences for UDPipe, which determine the quality and the size of its model.
 SENTENCES = 400
 Call = Callable[[Any], Any]
 
@@ -60,7 +60,7 @@ class Calls:
     inputs: dict[str, list[Any]] = field(default_factory=dict)
 
     def update(self, other: Calls) -> None:
-        """Take the calls of another."""
+        """Add the calls of another."""
         self.ours |= other.ours
         self.theirs |= other.theirs
         self.inputs |= other.inputs
@@ -83,7 +83,7 @@ def taggers(n_sentences: int) -> Calls:
 
 
 def pipelines(result: Result, *, rival: bool = True) -> Calls:
-    """Return what annotates a text, from characters to CoNLL-U, and UDPipe beside it."""
+    """Return calls that annotate a text, from characters to CoNLL-U, by us and by UDPipe."""
     nlp = structlearn.load(ENGLISH)
     calls = Calls({PIPELINE: lambda text: nlp(text).to_conllu()}, inputs={PIPELINE: [*TEXTS]})
     if not rival:
@@ -98,7 +98,7 @@ def pipelines(result: Result, *, rival: bool = True) -> Calls:
 
 
 def addresses(result: Result) -> Calls:
-    """Return what labels an address by usaddress' model and features, python-crfsuite beside it."""
+    """Return calls that label an address by usaddress' model, by us and by python-crfsuite."""
     theirs = rivals.load("addresses", result.skipped)
     if not theirs:
         return Calls()

@@ -1,4 +1,4 @@
-"""The problems: random chains, made text of CoNLL-2000's size, and CoNLL-2000 where it is there."""
+"""The problems: random chains, synthetic text of CoNLL-2000's size, and CoNLL-2000 if present."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass
 class ChainProblem:
-    """Scores of chains of equal length, as structlearn and as an HMM library want them.
+    """Scores of chains of equal length, in the forms of structlearn and of an HMM library.
 
     The transition scores are the logarithms of a stochastic matrix and the first label is free, so
     that an HMM with a uniform start has the same best paths and the same posteriors.
@@ -46,7 +46,7 @@ class ChainProblem:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """How many chains, how long, how many labels."""
+        """The numbers of chains, positions and labels."""
         return (len(self.label), *self.label[0].shape)
 
 
@@ -104,7 +104,7 @@ TEMPLATES = (*(("w", offsets) for offsets in _WORDS), *(("t", offsets) for offse
 
 
 def data_folder() -> Path | None:
-    """Return the folder of real corpora: STRUCTLEARN_DATA, or ../shared/data where that exists."""
+    """Return the folder of real corpora: STRUCTLEARN_DATA, or ../shared/data if it exists."""
     named = os.environ.get("STRUCTLEARN_DATA")
     root = Path(__file__).resolve().parent.parent
     folder = Path(named) if named else root.parent / "shared" / "data"
@@ -112,7 +112,7 @@ def data_folder() -> Path | None:
 
 
 def conll2000(share: float = 1.0) -> TaggingProblem | None:
-    """Return CoNLL-2000 with CRFsuite's templates, or None where the corpus is not here."""
+    """Return CoNLL-2000 with CRFsuite's templates, or None if the corpus is missing."""
     folder = data_folder()
     if folder is None or not (folder / "conll2000" / "train.txt.gz").exists():
         return None
@@ -140,7 +140,7 @@ def _read_columns(path: Path) -> Iterator[list[list[str]]]:
 
 
 def _named_features(words: Sequence[str], tags: Sequence[str]) -> list[list[str]]:
-    """Return each token's features: fresh strings, as a user's own code would make them."""
+    """Return each token's features as fresh strings, as in a user's code."""
     n = len(words)
     sentence: list[list[str]] = [[] for _ in range(n)]
     for kind, offsets in TEMPLATES:
@@ -158,10 +158,10 @@ def _named_features(words: Sequence[str], tags: Sequence[str]) -> list[list[str]
 def synthetic_tagging(
     share: float = 1.0, *, n_labels: int = 22, n_tags: int = 44, seed: int = 2
 ) -> TaggingProblem:
-    """Return made text with the numbers of CoNLL-2000 under the same templates, as CSR matrices.
+    """Return synthetic text of CoNLL-2000's size with the same templates, as CSR matrices.
 
-    Labels follow a Markov chain, tags the labels, words the tags by Zipf's law; the templates then
-    give what real text gives: a few features that occur everywhere and a long tail seen once.
+    Labels follow a Markov chain, tags depend on labels, and words on tags by Zipf's law; the
+    templates then behave as on real text: a few features occur everywhere, and a long tail once.
     """
     rng = np.random.default_rng(seed)
     sizes = [max(1, round(share * n)) for n in (8936, 2012)]
@@ -180,7 +180,7 @@ def synthetic_tagging(
 
 
 def _markov(rng: np.random.Generator, ptr: Integers, n_labels: int) -> Integers:
-    """Return labels of all sentences; some labels are frequent, and few follow each."""
+    """Return labels of all sentences; some are frequent, and each has few successors."""
     frequency = (np.arange(n_labels) + 1.0) ** -1.2
     table = rng.dirichlet(0.08 * n_labels * frequency / frequency.sum() + 0.004, size=n_labels)
     sums = np.cumsum(0.97 * table + 0.03 * frequency / frequency.sum(), axis=1)
@@ -196,16 +196,16 @@ def _markov(rng: np.random.Generator, ptr: Integers, n_labels: int) -> Integers:
 
 
 def _tags(rng: np.random.Generator, labels: Integers, n_labels: int, n_tags: int) -> Integers:
-    """Return a tag a token, drawn by its label from a table with a few likely tags a label."""
+    """Return a tag for each token, drawn from the few likely tags of its label."""
     table = np.cumsum(rng.dirichlet(np.full(n_tags, 0.03), size=n_labels), axis=1)
     picked = (rng.random(len(labels))[:, np.newaxis] > table[labels]).sum(axis=1)
     return np.minimum(picked, n_tags - 1)
 
 
 def _words(rng: np.random.Generator, tags: Integers, n_tags: int) -> Integers:
-    """Return a word a token: by Zipf's law from its tag's list, or from another's (6 in 100).
+    """Return a word for each token, by Zipf's law from its tag's list, or another's (6 in 100).
 
-    Lists have from 3 words, as articles do, to 40,000, as names do.
+    Lists have 3 words (like articles) to 40,000 (like names).
     """
     lists = np.where(rng.random(len(tags)) < 0.06, rng.permutation(tags), tags)
     lengths = rng.permutation(np.geomspace(3, 40_000, n_tags).astype(np.int64))
@@ -217,9 +217,9 @@ def _words(rng: np.random.Generator, tags: Integers, n_tags: int) -> Integers:
 def _coded_features(
     words: Integers, tags: Integers, ptr: Integers, n_train: int
 ) -> tuple[npt.NDArray[np.int32], Integers, int]:
-    """Return the columns of all tokens (−1 never occurs), row pointers, and their number.
+    """Return the columns of all tokens (−1: unknown), row pointers, and the number of columns.
 
-    Columns are the features of the first ``n_train`` tokens; others have none.
+    Columns are the features of the first ``n_train`` tokens; other features have none.
     """
     n = len(words)
     position = np.arange(n) - np.repeat(ptr[:-1], np.diff(ptr))
@@ -233,10 +233,10 @@ def _coded_features(
         key = np.zeros(len(inside), dtype=np.int64)
         for offset in offsets:
             key = key * (int(values.max()) + 1) + values[inside + offset]
-        known = np.unique(key[inside < n_train])
-        at = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        coded[inside, j] = np.where(known[at] == key, n_features + at, -1)
-        n_features += len(known)
+        seen = np.unique(key[inside < n_train])
+        at = np.minimum(np.searchsorted(seen, key), len(seen) - 1)
+        coded[inside, j] = np.where(seen[at] == key, n_features + at, -1)
+        n_features += len(seen)
     coded[position == 0, -2] = n_features
     coded[left == 0, -1] = n_features + 1
     n_features += 2
@@ -265,7 +265,7 @@ def token_accuracy(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
 
 
 def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
-    """Return the F1 of chunks in B/I/O labels, in percent, as conlleval counts them."""
+    """Return the F1 of chunks in B/I/O labels, in percent, by conlleval's rules."""
     n_gold = n_found = right = 0
     for g, f in zip(gold, found, strict=True):
         a, b = set(_chunks(g)), set(_chunks(f))

@@ -23,9 +23,9 @@ def draw(details: dict[str, Any], path: Path) -> None:
 
     figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
     for ax, (quantity, name) in zip(axes.flat, NAMES.items(), strict=True):
-        found = details[quantity]
-        for solver, seconds in found["seconds"].items():
-            plot_growth(found["sizes"], seconds, ax=ax, label=solver, xlabel=name)
+        growth = details[quantity]
+        for solver, seconds in growth["seconds"].items():
+            plot_growth(growth["sizes"], seconds, ax=ax, label=solver, xlabel=name)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     plt.close(figure)

@@ -78,14 +78,14 @@ def _scale(values: list[float], begin: float, length: float) -> Any:
 
 
 def _ticks(values: list[float]) -> list[float]:
-    """Return round numbers among the values: 1, 2, 5 times a power of ten; more if they are few."""
+    """Return ticks within the values: 1, 2 and 5 times powers of ten, more if there are few."""
     low, high = min(values) / 1.15, max(values) * 1.15
     for digits in ((1, 2, 5), (1, 1.2, 1.4, 1.6, 1.8, 2, 3, 4, 5, 6, 7, 8, 9)):
         steps = [digit * 10.0**power for power in range(-3, 7) for digit in digits]
-        found = [step for step in steps if low <= step <= high]
-        if len(found) > 2:
+        ticks = [step for step in steps if low <= step <= high]
+        if len(ticks) > 2:
             break
-    return found
+    return ticks
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Draw F1 against tokens labelled: python -m benchmarks.draw_labelling_order FILE.
 
-Prints, too, how many tokens the uncertain first need for the F1 of sentences by chance.
+Also prints how many tokens uncertain-first orders need for the F1 of random sentences.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _CORPORA = {"conll2002_es": "CoNLL-2002 Spanish, names", "conll2000": "CoNLL-200
 
 
 def mean_curve(curves: dict[str, Any], grid: Any) -> Any:
-    """Return F1 at each number of tokens, by seed; between rounds on the log of tokens."""
+    """Return F1 at each number of tokens, by seed; interpolated on the log of tokens."""
     rows = []
-    for told in curves.values():
-        tokens, f1 = [row[1] for row in told], [row[2] for row in told]
+    for curve in curves.values():
+        tokens, f1 = [row[1] for row in curve], [row[2] for row in curve]
         rows.append(np.interp(np.log(grid), np.log(tokens), f1))
     return np.array(rows)
 
 
 def grid_of(found: dict[str, Any], order: str) -> Any:
-    """Return numbers of tokens that all seeds have."""
-    told = list(found["curves"][order].values())
-    first, last = max(t[0][1] for t in told), min(t[-1][1] for t in told)
+    """Return numbers of tokens that all seeds cover."""
+    curves = list(found["curves"][order].values())
+    first, last = max(t[0][1] for t in curves), min(t[-1][1] for t in curves)
     return np.geomspace(first, last, 40)
 
 
 def needed(found: dict[str, Any], order: str, at: int) -> tuple[float, float]:
-    """Return the mean F1 of random sentences at so many tokens, and who needs what for it."""
+    """Return the mean F1 of random sentences at a number of tokens, and each order's need."""
     random = mean_curve(found["curves"]["random"], np.array([at])).mean()
     grid = grid_of(found, order)
     mean = mean_curve(found["curves"][order], grid).mean(axis=0)
@@ -55,8 +55,8 @@ def needed(found: dict[str, Any], order: str, at: int) -> tuple[float, float]:
 def draw(corpora: dict[str, dict[str, Any]]) -> Picture:
     """Draw a panel for each corpus, tokens on a logarithmic scale."""
     panels = [
-        _panel(found, _CORPORA[name], n * (_WIDTH + _LEFT + 24))
-        for n, (name, found) in enumerate(corpora.items())
+        _panel(results, _CORPORA[name], n * (_WIDTH + _LEFT + 24))
+        for n, (name, results) in enumerate(corpora.items())
     ]
     legend = "".join(
         f'<path d="M{_LEFT} {y}h24" stroke="{colour}" stroke-width="2.5"/>'
@@ -118,7 +118,7 @@ def _panel(found: dict[str, Any], title: str, left: int) -> str:
 
 
 def main() -> None:
-    """Draw, and print what is needed."""
+    """Draw the curves, and print the tokens needed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.draw_labelling_order")
     parser.add_argument("output", type=Path)
     o = parser.parse_args()
@@ -127,11 +127,11 @@ def main() -> None:
         path = _RESULTS / f"labelling_order_{name}.json"
         if path.exists():
             corpora[name] = json.loads(path.read_text())
-    for name, found in corpora.items():
+    for name, results in corpora.items():
         for order, at in itertools.product(("tokens", "parts"), (2500, 5000, 10_000, 20_000)):
-            if order not in found["curves"]:
+            if order not in results["curves"]:
                 continue
-            f1, tokens = needed(found, order, at)
+            f1, tokens = needed(results, order, at)
             share = f"{tokens:,.0f} ({tokens / at:.0%})"
             print(f"{name}, {order}: {at:,} tokens by chance, F1 {f1:.3f}: {share}")
     draw(corpora).save(o.output)

@@ -1,4 +1,4 @@
-"""One thread, one core, and the name of the machine. Imported before NumPy."""
+"""The environment of measurements: one thread, one core, the machine. Import before NumPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["PACKAGES", "affinity", "compile_library", "describe", "one_thread", "pin"]
 
-#: Packages whose versions a result names, where they are installed.
+#: Packages whose versions a result names, if they are installed.
 PACKAGES = (
     "structlearn", "numpy", "scipy", "scikit-learn", "hmmlearn", "libwapiti", "python-crfsuite",
 )  # fmt: skip
@@ -20,15 +20,15 @@ _POOLS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "VECLIB_MAXIMUM")
 
 
 def one_thread() -> None:
-    """Keep libraries from starting threads of their own; too late once NumPy is imported."""
+    """Keep libraries from starting their own threads; too late once NumPy is imported."""
     for pool in _POOLS:
         os.environ[f"{pool}_NUM_THREADS"] = "1"
 
 
 def compile_library() -> None:
-    """Compile the library's modules, as pip does with what it installs.
+    """Compile the library's modules, as pip does on installation.
 
-    Where Python may not write bytecode (PYTHONDONTWRITEBYTECODE) every process would compile them.
+    If Python may not write bytecode (PYTHONDONTWRITEBYTECODE), every process would compile them.
     """
     import compileall
 
@@ -38,12 +38,12 @@ def compile_library() -> None:
 
 
 def affinity() -> list[int]:
-    """Return the cores that this process may use; empty where the system does not tell."""
+    """Return the cores that this process may use; empty if the system does not say."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def pin(cores: list[int]) -> bool:
-    """Keep this process, and those it starts, on some cores; False where that is not possible."""
+    """Pin this process and its children to some cores; False if that is impossible."""
     if not (hasattr(os, "sched_setaffinity") and cores):
         return False
     os.sched_setaffinity(0, set(cores))
@@ -51,7 +51,7 @@ def pin(cores: list[int]) -> bool:
 
 
 def describe(cores: list[int]) -> dict[str, Any]:
-    """Return what a reader must know of the machine and of the software on it."""
+    """Return a description of the machine and its software."""
     from structlearn import _core
 
     return {
@@ -84,8 +84,8 @@ def _cpu_model() -> str:
 
 
 def _caches() -> dict[str, str]:
-    """Return the sizes of the first core's caches, where Linux tells them."""
-    found = {}
+    """Return the sizes of the first core's caches, if Linux reports them."""
+    sizes = {}
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
             level, kind, size = (
@@ -94,8 +94,8 @@ def _caches() -> dict[str, str]:
         except OSError:
             continue
         if kind != "Instruction":
-            found[f"L{level}"] = size
-    return found
+            sizes[f"L{level}"] = size
+    return sizes
 
 
 def _memory() -> float | None:

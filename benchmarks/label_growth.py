@@ -1,15 +1,14 @@
-"""How a tagger's time and memory grow with the number of labels.
+"""Growth of a tagger's time and memory with the number of labels.
 
     python -m benchmarks.label_growth --tokens 20000 --all-up-to 1000 --crfsuite-up-to 300
     python -m benchmarks.label_growth --tokens 1000000 --labels 500 --passes 2 --all-up-to 0
 
-Corpora are made: words with Zipf's frequencies, each with one to four labels, of which the label
-before chooses one. Every number of labels is measured in a process of its own: with as many
-candidates as many labels have by default (above 64 labels), with all labels up to ``--all-up-to``
-of them, and with the averaged perceptron of CRFsuite on the same features up to
-``--crfsuite-up-to``. Times are of the processor. Results go to
-``benchmarks/results/label_growth.json``, in the place of earlier ones of the same tokens, labels
-and passes.
+Corpora are synthetic: words with Zipf's frequencies, each with one to four labels, of which the
+previous label selects one. Every number of labels is measured in a separate process: with the
+default number of candidates (above 64 labels), with all labels up to ``--all-up-to``, and with
+CRFsuite's averaged perceptron on the same features up to ``--crfsuite-up-to``. Times are processor
+times. Results go to ``benchmarks/results/label_growth.json``, replacing earlier ones for the same
+tokens, labels and passes.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from .memory import peak
 
 _RESULTS = Path(__file__).parent / "results" / "label_growth.json"
 _LABELS = [10, 30, 64, 100, 150, 200, 300, 1000, 2000]
-_FEW_LABELS = 64  # no candidates are measured with these
+_FEW_LABELS = 64  # not measured with candidates
 
 
 def made_corpus(n_tokens: int, n_labels: int, seed: int) -> str:
@@ -61,18 +60,18 @@ def made_corpus(n_tokens: int, n_labels: int, seed: int) -> str:
 
 
 def measure(folder: str, n_tokens: int, n_labels: int, passes: int, system: str) -> dict[str, Any]:
-    """Train and label, in this process."""
+    """Train and label in this process."""
     if system == "crfsuite":
-        found = _crfsuite(Path(folder), passes)
+        figures = _crfsuite(Path(folder), passes)
     else:
         usual = min(48, max(12, n_labels // 24))
-        found = _ours(Path(folder), passes, usual if system == "candidates" else 0)
+        figures = _ours(Path(folder), passes, usual if system == "candidates" else 0)
     return {
         "system": system,
         "asked": n_labels,
         "tokens": n_tokens,
         "passes": passes,
-        **found,
+        **figures,
         "peak_mb": round(peak()),
     }
 
@@ -153,21 +152,21 @@ def write_features(folder: Path) -> None:
             t = 0
             for labels in corpus.column(1):
                 for label in labels:
-                    known = feature[begin[t] : begin[t + 1]].tolist()
-                    print(label, *known, file=file)
+                    names = feature[begin[t] : begin[t + 1]].tolist()
+                    print(label, *names, file=file)
                     t += 1
                 print(file=file)
 
 
 def _apart(*arguments: str) -> str:
-    """Run this module in a process of its own; return the last line that it prints."""
+    """Run this module in a separate process; return the last line it prints."""
     command = [sys.executable, "-m", "benchmarks.label_growth", *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return (done.stdout.splitlines() or [""])[-1]
 
 
 def main() -> None:
-    """Measure every point in a process of its own."""
+    """Measure every point in a separate process."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, default=100_000)
     parser.add_argument("--labels", type=int, nargs="+", default=_LABELS)

@@ -1,4 +1,4 @@
-"""Made addresses of several countries, with their gold spans; names are coined, so most are new."""
+"""Synthetic addresses of several countries, with gold spans; most coined names are unseen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNTRIES = {
 
 
 def _coined(rng: random.Random, least: int = 2, most: int = 3) -> str:
-    """Return a word that is no word."""
+    """Return a coined word."""
     return "".join(rng.choices(_SYLLABLES.split(), k=rng.randint(least, most))).capitalize()
 
 
@@ -68,8 +68,8 @@ def _address(rng: random.Random) -> tuple[str, list[dict[str, object]]]:
 
 def addresses(n: int, seed: int = 0) -> list[tuple[str, list[dict[str, object]]]]:
     """Return n different addresses, each with its spans."""
-    rng, found = random.Random(seed), {}
-    while len(found) < n:
+    rng, addresses = random.Random(seed), {}
+    while len(addresses) < n:
         text, spans = _address(rng)
-        found[text] = spans
-    return list(found.items())
+        addresses[text] = spans
+    return list(addresses.items())

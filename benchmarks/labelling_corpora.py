@@ -1,4 +1,4 @@
-"""Corpora whose gold labels answer for a person: chunks of CoNLL-2000, entities of CoNLL-2002."""
+"""Corpora whose gold labels stand in for a person: CoNLL-2000 chunks, CoNLL-2002 entities."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Sentence = list[tuple[str, str]]
 
 
 def read(data: Path, name: str) -> tuple[list[Sentence], list[Sentence]]:
-    """Return sentences to learn from and to judge by: words with their labels."""
+    """Return training and test sentences: words with their labels."""
     folder, train, test, encoding = CORPORA[name]
     return _read(data / folder / train, encoding), _read(data / folder / test, encoding)
 
 
 def _read(path: Path, encoding: str) -> list[Sentence]:
-    found: list[Sentence] = [[]]
+    sentences: list[Sentence] = [[]]
     with gzip.open(path, "rt", encoding=encoding) as file:
         for line in file:
             cells = line.split()
             if cells:
-                found[-1].append((cells[0], cells[-1]))
-            elif found[-1]:
-                found.append([])
-    return [sentence for sentence in found if sentence]
+                sentences[-1].append((cells[0], cells[-1]))
+            elif sentences[-1]:
+                sentences.append([])
+    return [sentence for sentence in sentences if sentence]

@@ -1,9 +1,8 @@
-"""``python -m benchmarks.labelling_latency``: from an answer to the next proposal.
+"""``python -m benchmarks.labelling_latency``: the time from an answer to the next proposal.
 
-The page's server runs in this process, with answers to so many sentences of a corpus already; the
-gold labels give more of them over HTTP, as the page does: ``answer``, then ``next``, which waits
-until the answer is learned. Printed and written are the median and the 99th percentile of the
-seconds between.
+The page's server runs in this process and starts with answers to a number of sentences. Gold labels
+give further answers over HTTP, as the page does: ``answer``, then ``next``, which waits until the
+answer is learned. Prints and writes the median and the 99th percentile of the seconds in between.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def measure(sentences: list[Any], before: int, answers: int, folder: Path) -> dict[str, Any]:
-    """Return the seconds of each answer, and whether the next proposal knew it."""
+    """Return the seconds of each answer, and the number known to the next proposal."""
     kind = Spans("blank")
     gold = {" ".join(word for word, _ in s): [label for _, label in s] for s in sentences}
     journal = Journal(str(folder / "labels.jsonl"), kind.check_item)
@@ -62,26 +61,26 @@ def measure(sentences: list[Any], before: int, answers: int, folder: Path) -> di
         with urllib.request.urlopen(request) as response:
             return json.load(response)
 
-    given, seconds, known = ask("next", order="tokens"), [], 0
+    question, seconds, n_known = ask("next", order="tokens"), [], 0
     pauses = random.Random(0)
     for _ in range(answers):
-        text = "".join(before + word for before, word in given["pieces"])
-        values = {name: given[name] for name in ("number", "revision")}
+        text = "".join(before + word for before, word in question["pieces"])
+        values = {name: question[name] for name in ("number", "revision")}
         begin = time.perf_counter()
         saved = ask("answer", **values, verdict="accept", labels=gold[text])
-        given = ask("next", order="tokens", wait=saved["wait"])
+        question = ask("next", order="tokens", wait=saved["wait"])
         seconds.append(time.perf_counter() - begin)
-        known += session.live.known >= saved["wait"]
+        n_known += session.live.known >= saved["wait"]
         if len(seconds) % 10 == 0:
-            print(len(seconds), [round(one, 3) for one in seconds[-10:]], flush=True)
-        time.sleep(pauses.uniform(0.4, 2.4))  # all may be learned again meanwhile
+            print(len(seconds), [round(second, 3) for second in seconds[-10:]], flush=True)
+        time.sleep(pauses.uniform(0.4, 2.4))  # a full refit may be running meanwhile
     server.shutdown()
     session.close()
-    return {"before": before, "answers": answers, "knew": known, "seconds": seconds}
+    return {"before": before, "answers": answers, "knew": n_known, "seconds": seconds}
 
 
 def main() -> None:
-    """Measure, and write what came of it."""
+    """Measure, and write the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelling_latency")
     parser.add_argument("--corpus", choices=tuple(CORPORA), default="conll2002_es")
     parser.add_argument("--before", type=int, default=2000)
@@ -92,13 +91,13 @@ def main() -> None:
         raise SystemExit("set STRUCTLEARN_DATA to the folder of the corpora")
     train, _ = read(data, o.corpus)
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(train, o.before, o.answers, Path(folder))
-    seconds = np.array(found.pop("seconds"))
-    found |= {"corpus": o.corpus, "texts": len(train), "median": float(np.median(seconds))}
-    found |= {"p99": float(np.quantile(seconds, 0.99)), "most": float(seconds.max())}
-    print(json.dumps(found))
+        record = measure(train, o.before, o.answers, Path(folder))
+    seconds = np.array(record.pop("seconds"))
+    record |= {"corpus": o.corpus, "texts": len(train), "median": float(np.median(seconds))}
+    record |= {"p99": float(np.quantile(seconds, 0.99)), "most": float(seconds.max())}
+    print(json.dumps(record))
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "labelling_latency.json").write_text(json.dumps(found, indent=1) + "\n")
+    (RESULTS / "labelling_latency.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """``python -m benchmarks.labelling_order NAME``: which sentences to label first.
 
-The gold labels of a corpus answer for a person. A tagger begins with a few sentences chosen by
-chance, and asks for more in rounds: those that ``structlearn label`` would ask for, or any. After
-each round it is learned from scratch and judged on the test file. Written is the F1 against the
-*tokens* labelled, for each seed, as JSON in ``benchmarks/results``.
+The gold labels of a corpus stand in for a person. A tagger begins with a few random sentences, and
+asks for more in rounds: those that ``structlearn label`` would ask for, or random ones. After each
+round it is trained from scratch and scored on the test file. The F1 against the number of labelled
+*tokens* is written for each seed, as JSON in ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .labelling_corpora import CORPORA, Sentence, read
 RESULTS = Path(__file__).parent / "results"
 
 
-#: Tokens with a lower probability are in doubt, as the page marks them.
+#: Tokens with a lower probability are in doubt, as on the page.
 DOUBT = 0.9
 
 
@@ -36,28 +36,28 @@ def simulate(
     """Return (sentences, tokens, F1) after each round."""
     rng = random.Random(seed)
     words = [[word for word, _ in sentence] for sentence in train]
-    variety, chosen, told = Variety(words), rng.sample(range(len(train)), 20), []
-    for number in chosen:
+    variety, labelled, curve = Variety(words), rng.sample(range(len(train)), 20), []
+    for number in labelled:
         variety.add(number)
     while True:
         tagger = Tagger("pos", learner="crf", max_iter=iterations, tol=1e-2, n_jobs=1)
-        tagger.fit([train[i] for i in chosen])
-        n_tokens = sum(len(train[i]) for i in chosen)
-        told.append((len(chosen), n_tokens, tagger.evaluate(test)["f1"]))
+        tagger.fit([train[i] for i in labelled])
+        n_tokens = sum(len(train[i]) for i in labelled)
+        curve.append((len(labelled), n_tokens, tagger.evaluate(test)["f1"]))
         if n_tokens >= limit:
-            return told
-        wanted, left = int(n_tokens * growth), sorted({*range(len(train))} - {*chosen})
+            return curve
+        wanted, left = int(n_tokens * growth), sorted({*range(len(train))} - {*labelled})
         if order == "random":
             rng.shuffle(left)
-            asked = left
+            candidates = left
         else:
             worth = np.zeros(len(train))
             worth[left] = doubts(tagger, [words[i] for i in left], order)
-            asked = variety.chosen(worth, left, 400)
-        for number in asked:
+            candidates = variety.chosen(worth, left, 400)
+        for number in candidates:
             if n_tokens >= wanted:
                 break
-            chosen.append(number)
+            labelled.append(number)
             variety.add(number)
             n_tokens += len(train[number])
 
@@ -66,43 +66,43 @@ def simulate_parts(
     train: list[Sentence], test: list[Sentence], seed: int, limit: int, growth: float,
     iterations: int,
 ) -> list[tuple[int, int, float]]:  # fmt: skip
-    """Return the same where only tokens in doubt are looked at: the others stay unknown."""
+    """Return the same if only tokens in doubt are labelled, and the others stay unknown."""
     rng = random.Random(seed)
     words = [[word for word, _ in sentence] for sentence in train]
-    known = {i: set(range(len(words[i]))) for i in rng.sample(range(len(train)), 20)}
-    told: list[tuple[int, int, float]] = []
+    labelled = {i: set(range(len(words[i]))) for i in rng.sample(range(len(train)), 20)}
+    curve: list[tuple[int, int, float]] = []
     while True:
         tagger = Tagger("pos", learner="crf", max_iter=iterations, tol=1e-2, n_jobs=1)
         tagger.fit(
             [
                 [
-                    (word, label if t in known[i] else "_")
+                    (word, label if t in labelled[i] else "_")
                     for t, (word, label) in enumerate(train[i])
                 ]
-                for i in known
+                for i in labelled
             ]
         )
-        n_tokens = sum(map(len, known.values()))
-        told.append((len(known), n_tokens, tagger.evaluate(test)["f1"]))
+        n_tokens = sum(map(len, labelled.values()))
+        curve.append((len(labelled), n_tokens, tagger.evaluate(test)["f1"]))
         if n_tokens >= limit:
-            return told
+            return curve
         wanted, variety = int(n_tokens * growth), Variety(words)
         worth = doubts(tagger, words, "tokens")
-        asked = variety.chosen(worth, range(len(train)), 500)
-        shares = tagger.predict_marginals([words[i] for i in asked], temperature=1.0)
-        for number, tokens in zip(asked, shares, strict=True):
+        candidates = variety.chosen(worth, range(len(train)), 500)
+        shares = tagger.predict_marginals([words[i] for i in candidates], temperature=1.0)
+        for number, tokens in zip(candidates, shares, strict=True):
             if n_tokens >= wanted:
                 break
-            sure = [max(one.values()) for one in tokens]
-            before = known.setdefault(number, set())
+            sure = [max(row.values()) for row in tokens]
+            before = labelled.setdefault(number, set())
             new = {t for t, p in enumerate(sure) if p < DOUBT} - before
             n_tokens += len(new)
             before |= new
-        known = {i: some for i, some in known.items() if some}
+        labelled = {i: places for i, places in labelled.items() if places}
 
 
 def main() -> None:
-    """Simulate each order with each seed, and write what came of it."""
+    """Simulate each order with each seed, and write the results."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.labelling_order", description=__doc__
     )
@@ -129,14 +129,14 @@ def main() -> None:
             limit = o.tokens * (2 if order == "random" else 1)
             common = (seed, limit, o.growth, o.iterations)
             if order == "parts":
-                told = simulate_parts(pool, test[: o.test], *common)
+                curve = simulate_parts(pool, test[: o.test], *common)
             else:
-                told = simulate(pool, test[: o.test], order, *common)
-            print(o.corpus, order, seed, [(n, round(f, 4)) for _, n, f in told], flush=True)
-            found = json.loads(path.read_text()) if path.exists() else {}
-            found |= {"corpus": o.corpus, "settings": settings | {"iterations": o.iterations}}
-            found.setdefault("curves", {}).setdefault(order, {})[str(seed)] = told
-            path.write_text(json.dumps(found, indent=1) + "\n")
+                curve = simulate(pool, test[: o.test], order, *common)
+            print(o.corpus, order, seed, [(n, round(f, 4)) for _, n, f in curve], flush=True)
+            record = json.loads(path.read_text()) if path.exists() else {}
+            record |= {"corpus": o.corpus, "settings": settings | {"iterations": o.iterations}}
+            record.setdefault("curves", {}).setdefault(order, {})[str(seed)] = curve
+            path.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

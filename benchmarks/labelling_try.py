@@ -1,10 +1,10 @@
 """``python -m benchmarks.labelling_try``: from unlabelled addresses to a tagger, in a browser.
 
-``structlearn label`` is started on 3,000 made addresses without labels. A script is the person: it
-knows the right spans, and presses keys, nothing else, in a real browser. Written is what was done
-when, as JSON in ``benchmarks/results``: the time that a person would need, at so many seconds for a
-text and a key, and the F1 of the model that ``structlearn train`` learns then, on 1,000 other
-addresses. With ``--pictures FOLDER`` the pictures of the how-to page are drawn, too.
+``structlearn label`` is started on 3,000 synthetic addresses without labels. A script plays the
+person: it knows the right spans, and only presses keys in a real browser. The log is written as
+JSON to ``benchmarks/results``: the time a person would need, at fixed seconds for a text and a
+key, and the F1 of the model that ``structlearn train`` then learns, on 1,000 other addresses. With
+``--pictures FOLDER`` it also draws the pictures of the how-to page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from structlearn.text.tokenisers import tokeniser
 from .labelling_addresses import LABELS, addresses
 
 RESULT = Path(__file__).parent / "results" / "labelling_try.json"
-#: Seconds to read a text, and for a key.
+#: Seconds to read a text, and to press a key.
 READ, KEY = 4.0, 0.8
 _SPANS = (
     "[...document.querySelectorAll('#text mark')].map((m) => [Number(m.querySelector('.token')"
@@ -40,16 +40,16 @@ _TEXT = (
 
 
 def _tokens(text: str, spans: Any) -> list[list[Any]]:
-    """Return spans of characters as spans of tokens: first, how many, label."""
-    places, found = tokeniser("words")(text), []
+    """Return spans of characters as spans of tokens: first, number, label."""
+    places, rows = tokeniser("words")(text), []
     for span in spans:
         inside = [t for t, (a, b) in enumerate(places) if span["start"] <= a and b <= span["end"]]
-        found.append([inside[0], len(inside), span["label"]])
-    return found
+        rows.append([inside[0], len(inside), span["label"]])
+    return rows
 
 
 def _correct(page: Any, wanted: list[list[Any]]) -> int:
-    """Make the spans of the page the right ones; return how many keys that took."""
+    """Correct the spans on the page; return the number of keys pressed."""
     keys = 0
     for begin, length, name in page.run(_SPANS):
         if [begin, length, name] not in wanted:
@@ -66,15 +66,15 @@ def _correct(page: Any, wanted: list[list[Any]]) -> int:
 
 
 def _f1(data: Path, held: list[Any]) -> float:
-    """Return the F1 of what ``structlearn train`` learns from the file now."""
+    """Return the F1 of the model that ``structlearn train`` learns from the file now."""
     tagger = Tagger("auto", learner="crf", scheme="bio", tokens="words").fit(data)
     return float(tagger.evaluate([{"text": t, "spans": s} for t, s in held])["f1"])
 
 
 def work(page: Any, gold: dict[str, Any], data: Path, answers: int, each: int) -> list[Any]:
-    """Answer by keys; return a row of the log after each so many answers."""
+    """Answer by keys; return the log, with a row after every ``each`` answers."""
     held, rows, keys, right = addresses(1000, seed=9), [], 0, 0
-    held = [one for one in held if one[0] not in gold]
+    held = [span for span in held if span[0] not in gold]
     waited: list[float] = []
     for n in range(1, answers + 1):
         text = page.run(_TEXT)
@@ -97,7 +97,7 @@ def work(page: Any, gold: dict[str, Any], data: Path, answers: int, each: int) -
 
 
 def main() -> None:
-    """Try it, and write the log."""
+    """Run the trial, and write the log."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelling_try")
     parser.add_argument("--texts", type=int, default=3000)
     parser.add_argument("--answers", type=int, default=150)
@@ -125,8 +125,8 @@ def main() -> None:
         finally:
             browser.close()
             run.terminate()
-    found = {"texts": o.texts, "seconds a text": READ, "seconds a key": KEY, "log": rows}
-    RESULT.write_text(json.dumps(found, indent=1) + "\n")
+    record = {"texts": o.texts, "seconds a text": READ, "seconds a key": KEY, "log": rows}
+    RESULT.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The lectures' two tables, computed again on the corpora at hand.
+"""The lectures' two tables, recomputed on the corpora at hand.
 
 1. Collins (2002): the perceptron for tagging, averaged or not, with rare features or without, and
-   how many passes it took; beside it a maximum-likelihood model.
+the number of passes; compared with a maximum-likelihood model.
 2. Tsochantaridis et al. (2005): hidden Markov model, CRF, perceptron and SVM on named entities.
 
-Passes and C are those that are best on the dev part; the test part is looked at once.
+Passes and C are chosen on the dev part; the test part is used once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from structlearn.text import FeatureTemplates, read_corpus
 
 __all__ = ["collins_table", "comparison_table"]
 
-#: The features of Collins's tagger (Ratnaparkhi's), as far as they look at words.
+#: The word features of Collins's tagger (Ratnaparkhi's).
 TAGGING = """
 word[-2..2]
 prefix(word, 1..4)
@@ -97,7 +97,7 @@ def collins_table(folder: Path, *, quick: bool = False) -> list[dict[str, Any]]:
     return rows
 
 
-#: What is tried on the dev part; the others have no C.
+#: The values of C tried on the dev part; the other learners have no C.
 STRENGTHS = {"crf": (0.1, 0.3, 1.0), "svm": (0.03, 0.1, 0.3)}
 
 
@@ -112,8 +112,8 @@ def _entity_tagger(learner: str, C: float | None, quick: bool) -> Tagger:
 def comparison_table(folder: Path, *, quick: bool = False) -> list[dict[str, Any]]:
     """Return the rows of the second table, on CoNLL-2002 Spanish, testb.
 
-    Each learner twice: from the whole training part, and from its first 300 sentences, which is
-    about what the published figures were learned from.
+    Each learner twice: on the whole training part, and on its first 300 sentences, about as many as
+    for the published figures.
     """
     names = ("train", "testa", "testb")
     train, dev, test = (read_corpus(folder / "conll2002_es" / f"{n}.txt.gz") for n in names)

@@ -1,7 +1,7 @@
-"""What the machine could do at best, measured on the spot: arithmetic and memory.
+"""The machine's limits, measured on the spot: peak arithmetic and memory bandwidth.
 
-A matrix product runs at the peak of the vector units with one multiply-add an operation; an add or
-a maximum is one operation as well, so half the product's flops is the peak rate for those. Summing
+A matrix product runs at the peak of the vector units with one multiply-add per operation; an add or
+a maximum is also one operation, so half the product's flops is their peak rate. Summing
 a large array runs at the speed of memory.
 """
 
@@ -18,9 +18,9 @@ _best: dict[str, float] = {}
 
 
 def peaks() -> dict[str, float]:
-    """Measure this core's vector operations and bytes a second; return the best seen so far.
+    """Measure this core's vector operations and bytes per second; return the best so far.
 
-    Processor time, and once more for each benchmark: a busy moment must not pass for the limit.
+    By processor time, and again for each benchmark: a busy moment must not count as the limit.
     """
     n = 512
     a = np.random.default_rng(0).random((n, n))
@@ -42,16 +42,16 @@ def peaks() -> dict[str, float]:
 
 
 def limits(seconds: float, *, operations: float, bytes_moved: float) -> dict[str, Any]:
-    """Return how near a time is to what arithmetic and memory allow.
+    """Return how close a time is to the limits of arithmetic and memory.
 
     Parameters
     ----------
     seconds : float
-        What was measured.
+        The measured time.
     operations : float
-        Double-precision adds, maxima and multiply-adds that the algorithm cannot do without.
+        Double-precision adds, maxima and multiply-adds that the algorithm needs.
     bytes_moved : float
-        Bytes that must come from memory, each once.
+        Bytes that must be read from memory, each once.
     """
     peak = peaks()
     arithmetic = operations / peak["operations_per_second"]

@@ -1,7 +1,7 @@
-"""Run a command and tell its time and memory: ``python measure.py COMMAND...`` prints JSON.
+"""Run a command and measure its time and memory: ``python measure.py COMMAND...`` prints JSON.
 
-A process of its own, and a small one: the kernel counts the memory of whoever starts a program as
-the program's own until it has more.
+This needs a separate, small process: the kernel counts the memory of the parent as the program's
+own until the program has more.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Memory of this process, now and at its peak."""
+"""Memory of this process, current and peak."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STATUS = Path("/proc/self/status")
 
 
 def _field(name: str) -> float | None:
-    """Return a field of Linux's account of the process, in MB."""
+    """Return a memory field of the process from Linux, in MB."""
     try:
         for line in _STATUS.read_text().splitlines():
             if line.startswith(name):
@@ -25,19 +25,19 @@ def _field(name: str) -> float | None:
 
 
 def current() -> float | None:
-    """Return the resident memory in MB, where Linux tells it."""
+    """Return the resident memory in MB, if Linux reports it."""
     return _field("VmRSS:")
 
 
 def peak() -> float:
     """Return the peak of the resident memory in MB.
 
-    Linux's own field first: ``ru_maxrss`` of a process that was started by a larger one begins at
-    the larger one's peak.
+    Linux's own field is preferred: ``ru_maxrss`` of a process started by a larger one begins at
+    that one's peak.
     """
-    found = _field("VmHWM:")
-    if found is not None:
-        return found
+    size = _field("VmHWM:")
+    if size is not None:
+        return size
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -45,14 +45,14 @@ def peak() -> float:
 
 
 def tidy() -> None:
-    """Give freed memory back to the system, so that it does not hide what is needed next."""
+    """Return freed memory to the system, so that it does not hide later growth."""
     gc.collect()
     with contextlib.suppress(AttributeError, OSError, TypeError):  # glibc only
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def reset_peak() -> bool:
-    """Let the peak begin at the present; False where the system does not allow it."""
+    """Reset the peak to the current memory; False if the system does not allow it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

@@ -1,4 +1,4 @@
-"""What a benchmark is, and the list of them."""
+"""The registry of benchmarks, and their results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["REGISTRY", "Context", "Result", "Row", "benchmark"]
 
 @dataclass(frozen=True)
 class Context:
-    """How to run.
+    """Settings of a run.
 
     Attributes
     ----------
     quick : bool
-        Smaller problems and fewer repetitions: a look, not a measurement.
+        Smaller problems and fewer repetitions: a trial, not a measurement.
     repeats : int or None
-        Repetitions, where the default of a benchmark is not wanted.
+        Repetitions, instead of a benchmark's default.
     cores : list of int
-        The cores there were before the process was pinned to one.
+        The available cores before the process was pinned to one.
     """
 
     quick: bool = False
@@ -30,30 +30,30 @@ class Context:
     cores: tuple[int, ...] = ()
 
     def times(self, full: int, quick: int) -> int:
-        """Return how often to repeat."""
+        """Return the number of repetitions."""
         return self.repeats or (quick if self.quick else full)
 
 
 @dataclass
 class Row:
-    """One comparison: a quantity of ours, the same of a rival, and their ratio.
+    """One comparison: our figure, a rival's, and their ratio.
 
     Attributes
     ----------
     case : str
-        What was done.
+        The work done.
     rival : str
-        Who did it beside us; empty where the figure stands alone.
+        The other program; empty if there is none.
     ours, theirs : float
         In ``unit``; smaller is better. The best of the repetitions for times.
     ratio : float or None
-        theirs / ours: above 1 we are ahead.
+        theirs / ours; above 1 we are ahead.
     ratio_median, ratio_cpu : float or None
-        The same of the medians, and of processor time.
+        The same for the medians, and for processor time.
     target : str
-        What we want to reach, as text; empty where there is none.
+        The target as text; empty if there is none.
     met : bool or None
-        Whether it is reached.
+        Whether the target is met.
     """
 
     case: str
@@ -77,7 +77,7 @@ class Row:
         unit: str = "ms",
         at_least: float | None = None,
     ) -> Row:
-        """Return the row of two timings; ``at_least`` is wanted by the clock and of the CPU."""
+        """Return the row of two timings; ``at_least`` must be met by the clock and by CPU time."""
         scale = {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
         ratio = theirs.best / ours.best
         cpu = min(theirs.cpu) / min(ours.cpu) if ours.cpu and theirs.cpu else None
@@ -105,7 +105,7 @@ class Row:
         at_least: float | None = None,
         below: float | None = None,
     ) -> Row:
-        """Return the row of two plain figures; the target is a ratio or a limit to stay below."""
+        """Return the row of two plain figures; the target is a ratio or an upper limit."""
         ratio = theirs / ours if theirs is not None and ours else None
         row = Row(case, rival, unit, ours, theirs, ratio)
         if below is not None:
@@ -117,18 +117,18 @@ class Row:
 
 @dataclass
 class Result:
-    """What a benchmark found.
+    """The result of a benchmark.
 
     Attributes
     ----------
     rows : list of Row
         The comparisons.
     details : dict
-        Sizes, limits, every figure that has no rival.
+        Sizes, limits, and figures without a rival.
     notes : list of str
         Lines to print under the table.
     skipped : list of str
-        Rivals and data that are not here.
+        Missing rivals and data.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -148,6 +148,6 @@ REGISTRY: dict[str, Benchmark] = {}
 
 
 def benchmark(function: Benchmark) -> Benchmark:
-    """Add a function to the list under its own name."""
+    """Register a function under its own name."""
     REGISTRY[function.__name__] = function
     return function

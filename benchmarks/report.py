@@ -1,4 +1,4 @@
-"""The table on standard output."""
+"""Tables of results for standard output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMNS = ("case", "rival", "ours", "rival's", "ratio", "median", "CPU", "targe
 
 
 def heading(machine: dict[str, Any]) -> str:
-    """Return two lines that name the machine."""
+    """Return two lines that describe the machine."""
     packages = ", ".join(f"{k} {v}" for k, v in machine["packages"].items() if v)
     return (
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['python']}\n"
@@ -53,10 +53,10 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def number(x: float) -> str:
-    """Return it with three digits."""
+    """Return a figure with three digits."""
     return f"{x:.0f}" if x >= 1000 else f"{x:.3g}"
 
 
 def ratio(x: float | None) -> str:
-    """Return it as a multiple."""
+    """Return a ratio as a multiple."""
     return "-" if x is None else f"{x:.0f}x" if x >= 100 else f"{x:.2f}x"

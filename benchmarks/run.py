@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-if __package__ in (None, ""):  # run as a file: make the package importable
+if __package__ in (None, ""):  # if run as a file, make the package importable
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from benchmarks import environment
@@ -38,7 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _show(options.names or list(REGISTRY))
     unknown = [name for name in options.names if name not in REGISTRY]
     if unknown:
-        print(f"no benchmark {unknown[0]!r}; there are: {', '.join(REGISTRY)}", file=sys.stderr)
+        print(
+            f"unknown benchmark {unknown[0]!r}; choose from {', '.join(REGISTRY)}", file=sys.stderr
+        )
         return 2
     context = Context(options.quick, options.repeats, tuple(cores))
     machine = environment.describe(cores)
@@ -49,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         "quick": options.quick,
     }
     print(heading(machine), flush=True)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     failed = False
     for name in options.names or list(REGISTRY):
         begin = time.perf_counter()
@@ -62,11 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
         seconds = time.perf_counter() - begin
         common["peaks"] = peaks()
         print(f"\n{table(name, result)}\n  ({seconds:.0f} s)", flush=True)
-        found[name] = {"date": time.strftime("%Y-%m-%d"), "seconds": seconds, **result.as_dict()}
+        results[name] = {"date": time.strftime("%Y-%m-%d"), "seconds": seconds, **result.as_dict()}
         if not (options.quick or options.out):  # at once: a later benchmark may fail
-            _write(RESULTS / f"{name}.json", {"benchmark": name, **common, **found[name]})
+            _write(RESULTS / f"{name}.json", {"benchmark": name, **common, **results[name]})
     if options.out:
-        _write(Path(options.out), {**common, "benchmarks": found})
+        _write(Path(options.out), {**common, "benchmarks": results})
     return int(failed)
 
 
@@ -84,7 +86,7 @@ def _parser(names: list[str]) -> argparse.ArgumentParser:
 
 
 def _show(names: list[str]) -> int:
-    """Print what the files in results/ say."""
+    """Print the stored results."""
     from benchmarks.registry import Result, Row
     from benchmarks.report import heading, table
 

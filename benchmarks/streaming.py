@@ -1,9 +1,10 @@
-"""The memory of ``structlearn annotate`` while a long file goes through it.
+"""Memory of ``structlearn annotate`` while it reads a long file.
 
     python -m benchmarks.streaming MODEL --megabytes 1000 --seconds 300 [--without parser ...]
 
-A file of made sentences is written, annotated by the command, and stopped after the time given. The
-result, benchmarks/results/streaming.json, has the resident memory by the bytes read so far.
+A file of synthetic sentences is written and annotated by the command, which is stopped after the
+given time. The result, benchmarks/results/streaming.json, has the resident memory by the bytes
+read.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _RESULT = Path(__file__).parent / "results" / "streaming.json"
 
 
 def make_file(path: Path, megabytes: float) -> None:
-    """Write made sentences, eight to a paragraph, until the file is as long as asked."""
+    """Write synthetic sentences, eight to a paragraph, until the file has its length."""
     lines = [" ".join(s.words) for s in make_treebank(4000, random_state=0)]
     paragraphs = [" ".join(lines[k : k + 8]) + "\n\n" for k in range(0, len(lines), 8)]
     block = "".join(paragraphs).encode()
@@ -36,7 +37,7 @@ def make_file(path: Path, megabytes: float) -> None:
 
 
 def watch(command: list[str], seconds: float, source: Path) -> dict[str, Any]:
-    """Run a command for some seconds; return its memory as it reads the file."""
+    """Run a command for some seconds; return its memory while it reads the file."""
     curve: list[tuple[float, float]] = []
     begin = time.perf_counter()
     with subprocess.Popen(command) as process:
@@ -53,7 +54,7 @@ def watch(command: list[str], seconds: float, source: Path) -> dict[str, Any]:
 
 
 def _position(pid: int, source: Path) -> int | None:
-    """Return how far a process has read a file."""
+    """Return a process's position in a file."""
     try:
         for link in Path(f"/proc/{pid}/fd").iterdir():
             if os.path.realpath(link) == str(source.resolve()):
@@ -76,7 +77,7 @@ def _memory(pid: int) -> float | None:
 
 
 def main() -> None:
-    """Measure once for each set of stages that is asked for."""
+    """Measure once for each requested set of stages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("--megabytes", type=float, default=1000)
@@ -88,14 +89,14 @@ def main() -> None:
         make_file(source, o.megabytes)
         command = [sys.executable, "-m", "structlearn", "annotate", o.model, str(source)]
         command += ["--output", os.devnull, *(f"--without={stage}" for stage in o.without)]
-        found = watch(command, o.seconds, source)
+        figures = watch(command, o.seconds, source)
         size = source.stat().st_size / 1e6
     case = "without " + ", ".join(o.without) if o.without else "all stages"
-    known = json.loads(_RESULT.read_text()) if _RESULT.exists() else {}
-    known["machine"] = describe(affinity())
-    known.setdefault("cases", {})[case] = {"megabytes": size, **found}
-    _RESULT.write_text(json.dumps(known, indent=1) + "\n")
-    read, memory = zip(*found["curve"], strict=True)
+    record = json.loads(_RESULT.read_text()) if _RESULT.exists() else {}
+    record["machine"] = describe(affinity())
+    record.setdefault("cases", {})[case] = {"megabytes": size, **figures}
+    _RESULT.write_text(json.dumps(record, indent=1) + "\n")
+    read, memory = zip(*figures["curve"], strict=True)
     print(f"{case}: {read[-1]:.1f} of {size:.0f} MB read")
     print(
         f"memory: {memory[0]:.0f} MB at first, at most {max(memory):.0f}, at last {memory[-1]:.0f}"

@@ -1,9 +1,9 @@
-"""The page of tables: the lectures' two, made again, and ours against every rival.
+"""The page of tables: the lectures' two, recomputed, and ours against every rival.
 
     python -m benchmarks.tables [--data FOLDER] [--output FILE] [--quick]
 
-The first two are computed from the corpora; the third is read from ``results``, where
-``python -m benchmarks`` writes. ``make tables`` does both.
+The first two are computed from the corpora; the third is read from ``results``, written by
+``python -m benchmarks``. ``make tables`` does both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = {"hmm": "HMM", "crf": "CRF", "perceptron": "perceptron", "svm": "SVM"}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Make the page."""
+    """Write the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tables", description=__doc__)
     parser.add_argument("--data", type=Path, help="the folder of the corpora")
     parser.add_argument("--output", type=Path, help="a file; otherwise standard output")
@@ -95,8 +95,8 @@ def _comparison(rows: list[dict[str, Any]]) -> list[str]:
         return f"| {name} | " + " | ".join(format(r[key], form) for r in rows) + " |"
 
     def strengths(key: str) -> str:
-        shown = [f"{r[key]:g}" if r["learner"] in ("crf", "svm") else "–" for r in rows]
-        return "| C, chosen on testa | " + " | ".join(shown) + " |"
+        cells = [f"{r[key]:g}" if r["learner"] in ("crf", "svm") else "–" for r in rows]
+        return "| C, chosen on testa | " + " | ".join(cells) + " |"
 
     return [
         "## Named entities: four learners",

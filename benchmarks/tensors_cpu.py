@@ -1,10 +1,10 @@
-"""Time loss and gradient of a chain on the CPU, one thread, beside pytorch-crf in the same run.
+"""Time loss and gradient of a chain on one CPU thread, against pytorch-crf in the same run.
 
     python benchmarks/tensors_cpu.py [--json FILE]
 
 Needs ``pip install structlearn[torch] pytorch-crf``. Measured twice: in blocks of calls of one
-library, block by block, and with calls that alternate, where each finds the caches full of the
-other's code. Best and median of all calls, in milliseconds.
+library, and with alternating calls, each of which finds the caches full of the other's code. Best
+and median of all calls, in milliseconds.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def main() -> None:
                     begin = time.perf_counter()
                     call()
                     seconds[name].append(1e3 * (time.perf_counter() - begin))
-        found = {
+        times = {
             name: [round(min(each), 3), round(statistics.median(each), 3)]
             for name, each in seconds.items()
         }
-        found["times as fast"] = [
-            round(a / b, 2) for a, b in zip(found["pytorch-crf"], found["structlearn"], strict=True)
+        times["times as fast"] = [
+            round(a / b, 2) for a, b in zip(times["pytorch-crf"], times["structlearn"], strict=True)
         ]
-        record[way] = found
+        record[way] = times
     print(json.dumps(record, indent=1))
     if options.json:
         options.json.write_text(json.dumps(record, indent=1) + "\n")

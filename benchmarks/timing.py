@@ -1,4 +1,4 @@
-"""Interleaved timing: A B A B ..., so that a noisy moment of the machine hits both alike."""
+"""Interleaved timing: A B A B ..., so that a noisy moment affects both alike."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Timing", "interleave"]
 
 @dataclass
 class Timing:
-    """Seconds a call, one entry a repetition: by the clock, and of processor time."""
+    """Seconds per call for each repetition, by the clock and in processor time."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
     def add(self, wall: float, cpu: float | None) -> None:
-        """Take one repetition."""
+        """Add one repetition."""
         self.wall.append(wall)
         if cpu is not None:
             self.cpu.append(cpu)
@@ -51,14 +51,14 @@ def interleave(
     repeats: int,
     number: int | Mapping[str, int] = 1,
 ) -> dict[str, Timing]:
-    """Time the calls in turn, ``repeats`` times over; one warm-up of each is not counted.
+    """Time the calls in turn, ``repeats`` times over, after one warm-up of each.
 
     Parameters
     ----------
     calls : mapping of name to callable
-        Take no arguments; what they return is thrown away inside the timed span.
+        Functions without arguments; their results are discarded inside the timed span.
     number : int or mapping of name to int
-        Calls a repetition, for calls too short for the clock.
+        Calls per repetition, for calls too short for the clock.
     """
     timings = {name: Timing() for name in calls}
     counts = {name: number if isinstance(number, int) else number[name] for name in calls}

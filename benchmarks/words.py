@@ -1,9 +1,9 @@
-"""Words of Japanese: F1, training time and speed of ours and of others, in one run.
+"""Segmentation of Japanese into words: our F1, training time and speed against others'.
 
 ``python -m benchmarks.words [RIVAL ...]`` trains on Japanese Wikipedia (``ja_wiki``),
 and prints a row of JSON for each: ours, CRFsuite on the same features (python-crfsuite), pkuseg
-(spacy-pkuseg), MeCab with its own dictionary (fugashi, unidic-lite; speed alone: it cuts by other
-rules). Rivals that are not installed are left out by name.
+(spacy-pkuseg), MeCab with its own dictionary (fugashi, unidic-lite; only speed: its rules for words
+differ). Rivals that are not installed are named and left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from structlearn.tasks import LatticeSegmenter, WordSegmenter
 from structlearn.tasks.words.cut_text import BEGINS, UNKNOWN, Cut, read_cut
 
 Row = dict[str, object]
-#: Texts are cut so often, and the best time counts.
+#: The number of times texts are segmented; the best time counts.
 _TIMES = 3
 #: Passes of pkuseg: with its default of 20 it takes a quarter of an hour.
 _PKUSEG_ITERATIONS = 10
@@ -44,7 +44,7 @@ def _f1(gold: list[Cut], rows: list[list[str]]) -> float:
 
 
 def _speed(cut: Callable[[], object], characters: int) -> int:
-    """Return characters a second on one thread, the best of several times."""
+    """Return characters per second on one thread, the best of several runs."""
     times = []
     for _ in range(_TIMES):
         begin = time.perf_counter()
@@ -133,7 +133,7 @@ def _crfsuite(train: list[Cut], test: list[Cut], seeds: int) -> Row:
     features = _core.WordTraining()
     for cut in train:
         features.add(cut.text, cut.marks, b"")
-    for cut in test:  # no word of them is learned
+    for cut in test:  # not used for learning
         features.add(cut.text, bytes([UNKNOWN] * len(cut.text)), b"")
     features.finish(1, 1)
     site = np.frombuffer(features.site_ptr(), np.int64)
@@ -212,10 +212,10 @@ RIVALS = {
 
 
 def rows(names: list[str], seeds: int = 3) -> Iterator[Row]:
-    """Yield what was measured of each."""
+    """Yield the figures of each program."""
     folder = data_folder()
     if folder is None:
-        raise SystemExit("there is no data: name its folder in STRUCTLEARN_DATA")
+        raise SystemExit("no data found: set STRUCTLEARN_DATA to its folder")
     train = read_cut(folder / "ja_wiki" / "train.txt.gz")
     test = read_cut(folder / "ja_wiki" / "test.txt.gz")
     for name in names or RIVALS:

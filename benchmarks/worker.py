@@ -1,4 +1,4 @@
-"""One training in a process of its own, so that its memory is its own: JSON in, JSON out.
+"""One training in a separate process, so that its memory can be measured: JSON in, JSON out.
 
 Started by :mod:`benchmarks.rows.training` as ``python -m benchmarks.worker JOB``.
 """
@@ -152,9 +152,9 @@ def train_structlearn(job: dict[str, Any]) -> dict[str, Any]:
         gap=getattr(model, "duality_gap_", None),
     )
     with Span() as predicting:
-        found = model.predict(problem.X_test)
+        predictions = model.predict(problem.X_test)
     report["predict"] = predicting.as_pair()
-    report.update(quality(problem, found))
+    report.update(quality(problem, predictions))
     return report
 
 
@@ -174,7 +174,7 @@ def train_crfsuite(job: dict[str, Any]) -> dict[str, Any]:
             report["memory_appended"] = memory.current()
             with Span() as train:
                 log = crfsuite.train(training, model)
-        found, seconds = crfsuite.tag(model, X_test)
+        predictions, seconds = crfsuite.tag(model, X_test)
     # The log's seconds are processor time.
     loop = sum(r["seconds"] for r in log["iterations"])
     report.update(
@@ -191,15 +191,15 @@ def train_crfsuite(job: dict[str, Any]) -> dict[str, Any]:
         storing=log["storing"],
         predict=[seconds, None],
     )
-    report.update(quality(problem, found))
+    report.update(quality(problem, predictions))
     return report
 
 
 def descend(job: dict[str, Any]) -> dict[str, Any]:
     """Fit a CRF until its objective is at most ``target``; processor time against objective.
 
-    The clock runs from the solver's start; looks at the objective, which only the benchmark wants,
-    are not counted.
+    The clock starts with the solver; evaluations of the objective for the benchmark alone are not
+    counted.
     """
     from structlearn import CRF
     from structlearn.exceptions import ConvergenceWarning
@@ -238,7 +238,7 @@ def descend(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_data(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the sizes of the data, and how many weights its features touch."""
+    """Return the sizes of the data, and the number of weights its features touch."""
     problem = load(job)
     sizes = problem.sizes()
     sites = [

@@ -1,4 +1,4 @@
-"""How the site is built: ``make docs``. Nothing is fetched while it is."""
+"""Sphinx configuration of the site, built by ``make docs`` without network access."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ html_math_renderer = "mathml"
 # -- docstrings ----------------------------------------------------------------------------------
 
 autosummary_generate = True
-autodoc_typehints = "none"  # docstrings say what arguments are, in words
+autodoc_typehints = "none"  # docstrings describe arguments in words
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True
 napoleon_google_docstring = False
-napoleon_use_param = False  # types are words, not references
+napoleon_use_param = False  # types are plain words, not references
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 napoleon_custom_sections = [("Score blocks", "params_style"), ("Attributes", "params_style")]
@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
         f"../examples/{folder}" for folder in ("search", "learning", "probabilities", "inspection")
     ],
     "filename_pattern": r"\.py$",  # every example runs
-    "ignore_pattern": r"__init__\.py|examples/torch/",  # programs for the shell, which need PyTorch
+    "ignore_pattern": r"__init__\.py|examples/torch/",  # shell programs that need PyTorch
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -82,7 +82,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"tables": []}
-html_context = {"default_mode": "auto"}  # without it every page logs that it has none
+html_context = {"default_mode": "auto"}  # otherwise every page logs that it has none
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -1,4 +1,4 @@
-"""``python -m fuzz``: fuzz the readers; exit code 1 where something was found."""
+"""``python -m fuzz``: fuzz the readers; exit code 1 if there are findings."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("build/found"), help="for findings")
     arguments = parser.parse_args()
     if unknown := set(arguments.targets) - set(makers):
-        parser.error(f"there is no target {min(unknown)!r}; there are {', '.join(makers)}")
-    chosen = arguments.targets or list(makers)
-    found = 0
-    for name in chosen:
+        parser.error(f"unknown target {min(unknown)!r}; choose from {', '.join(makers)}")
+    names = arguments.targets or list(makers)
+    findings = 0
+    for name in names:
         outcome = run(
             name,
             makers[name],
             seed=arguments.seed,
             first=arguments.first,
             inputs=arguments.inputs,
-            seconds=arguments.seconds / len(chosen),
+            seconds=arguments.seconds / len(names),
             folder=arguments.folder,
         )
         print(outcome, flush=True)
         for line in outcome.findings:
             print(f"  {line}", flush=True)
-        found += len(outcome.findings)
-    return 1 if found else 0
+        findings += len(outcome.findings)
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 class Automaton(NamedTuple):
-    """A deterministic automaton, as structures read it."""
+    """A deterministic automaton, in the form that structures read."""
 
     next: npt.NDArray[np.int32]
     start: int
@@ -24,7 +24,7 @@ def draw_automata(
 
 
 def draw_automaton(rng: np.random.Generator, n_labels: int, length: int) -> Automaton:
-    """Draw a count, runs of a label, an order of labels, or a table without any meaning."""
+    """Draw a count, runs of a label, an order of labels, or a meaningless table."""
     kind = int(rng.integers(0, 5))
     labels = rng.random(n_labels) < 0.5
     if kind == 0:
@@ -38,9 +38,9 @@ def draw_automaton(rng: np.random.Generator, n_labels: int, length: int) -> Auto
 
 
 def _count(rng: np.random.Generator, labels: npt.NDArray[np.bool_], length: int) -> Automaton:
-    """Return an automaton that wants between some and some of the labels."""
+    """Return an automaton that accepts a number of labels between two bounds."""
     lower, upper = sorted(rng.integers(0, min(length, 3) + 1, size=2).tolist())
-    if rng.random() < 0.5:  # no upper bound: what is more than enough is not counted
+    if rng.random() < 0.5:  # no upper bound: labels beyond the lower one are not counted
         table = np.array([[min(s + k, lower) for k in labels] for s in range(lower + 1)])
         return Automaton(table.astype(np.int32), 0, np.arange(lower + 1) == lower)
     table = np.array([[s + k if s + k <= upper else -1 for k in labels] for s in range(upper + 1)])
@@ -48,14 +48,14 @@ def _count(rng: np.random.Generator, labels: npt.NDArray[np.bool_], length: int)
 
 
 def _contiguous(label: int, n_labels: int) -> Automaton:
-    """Return an automaton that wants at most one run of a label."""
+    """Return an automaton that accepts at most one run of a label."""
     table = np.array([[0], [2], [2]]).repeat(n_labels, axis=1)
     table[:, label] = 1, 1, -1
     return Automaton(table.astype(np.int32), 0, np.ones(3, dtype=bool))
 
 
 def _precedes(rng: np.random.Generator, n_labels: int) -> Automaton:
-    """Return an automaton that wants no label after another one."""
+    """Return an automaton that accepts no label after another one."""
     first, second = rng.integers(0, n_labels, size=2)
     table = np.array([[0], [1]]).repeat(n_labels, axis=1)
     table[0, second] = 1
@@ -64,7 +64,7 @@ def _precedes(rng: np.random.Generator, n_labels: int) -> Automaton:
 
 
 def _any(rng: np.random.Generator, n_labels: int, positions: int) -> Automaton:
-    """Return a table drawn at random; some of its states may lead nowhere."""
+    """Return a random table; some of its states may be dead ends."""
     states = int(rng.integers(1, 5))
     shape = (positions, states, n_labels) if positions else (states, n_labels)
     table = rng.integers(0, states, size=shape)

@@ -1,4 +1,4 @@
-"""Pictures, models of other tools, containers: seeds, and changes that keep sizes and checksums."""
+"""Binary inputs: pictures, other tools' models, containers; changes keep sizes and checksums."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Maker = Callable[[random.Random], bytes]
 
 
 def read_container(data: bytes) -> None:
-    """Read what models and checkpoints are kept in."""
+    """Read the container of models and checkpoints."""
     parse_container("input", memoryview(data))
 
 
@@ -43,7 +43,7 @@ def small_containers() -> list[bytes]:
 
 
 def with_checksum(seeds: list[bytes]) -> Maker:
-    """Make containers whose header was changed, half of them with the checksum of the change."""
+    """Make containers with a changed header, half of them with a correct checksum."""
 
     def make(rng: random.Random) -> bytes:
         data = mutated(rng, seeds)
@@ -68,7 +68,7 @@ def with_checksum(seeds: list[bytes]) -> Maker:
 
 
 def pictures() -> list[bytes]:
-    """Return small pictures of every mode and format that is read."""
+    """Return small pictures of every supported mode and format."""
     from PIL import Image
 
     values = np.arange(48, dtype=np.uint8).reshape(6, 8) % 3
@@ -84,7 +84,7 @@ def pictures() -> list[bytes]:
         Image.fromarray(colours).convert("RGBA"),
         Image.fromarray(values.astype(np.uint16) * 9000),
     ]
-    found = [png_bytes(mode) for mode in modes]
+    images = [png_bytes(mode) for mode in modes]
     turned = Image.Exif()
     turned[0x0112] = 6
     others = [
@@ -101,12 +101,12 @@ def pictures() -> list[bytes]:
     for format, picture, options in others:
         buffer = io.BytesIO()
         picture.save(buffer, format=format, **options)
-        found.append(buffer.getvalue())
-    return found
+        images.append(buffer.getvalue())
+    return images
 
 
 def with_crc(seeds: list[bytes]) -> Maker:
-    """Make pictures; half of the PNG files have the checksums of what was changed."""
+    """Make changed pictures; half of the PNG files have correct checksums."""
 
     def make(rng: random.Random) -> bytes:
         data = mutated(rng, seeds)
@@ -124,7 +124,7 @@ def with_crc(seeds: list[bytes]) -> Maker:
     return make
 
 
-#: Of models that have learned from other masks.
+#: Mask codes of models trained on other masks.
 _CODINGS = (
     MaskCoding("grey", [0, 1, 2], ["a", "b", "c"], 255, []),
     MaskCoding("colour", [0, 0x505050, 0xFF0000], ["a", "b", "c"], 0xE0E0C0, []),
@@ -132,7 +132,7 @@ _CODINGS = (
 
 
 def read_mask_file(data: bytes) -> None:
-    """Read a mask, code it for models of other masks and for one of its own, and write it."""
+    """Read a mask, code it for models of other masks and for its own, and write it."""
     mask = read_mask(memory_file(data, ".png"))
     for coding in _CODINGS:
         with contextlib.suppress(FileError):
@@ -146,7 +146,7 @@ def read_mask_file(data: bytes) -> None:
 
 
 def read_picture(data: bytes) -> None:
-    """Read a picture: its colours are from 0 to 1."""
+    """Read a picture; its colours must be from 0 to 1."""
     image = read_image(memory_file(data, ".png"))
     assert image.ndim == 3
     assert 0.0 <= image.min() <= image.max() <= 1.0
@@ -182,7 +182,7 @@ _TOKENS = [("a", "x"), ("b", "y"), ("?", "x")]
 
 
 def wapiti_seeds() -> list[bytes]:
-    """Return two small models of Wapiti's."""
+    """Return two small Wapiti models."""
     from tests.io.foreign_files import wapiti_model
 
     labels = ["N", "V", "D"]
@@ -197,7 +197,7 @@ def wapiti_seeds() -> list[bytes]:
 
 
 def crfpp_seeds(kind: str) -> list[bytes]:
-    """Return two small models of CRF++'s, "text" or "binary"."""
+    """Return two small CRF++ models, "text" or "binary"."""
     from tests.io import foreign_files
 
     write = getattr(foreign_files, f"crfpp_{kind}")
@@ -213,7 +213,7 @@ def crfpp_seeds(kind: str) -> list[bytes]:
 
 
 def wapiti_models(seeds: list[bytes]) -> Maker:
-    """Make models of Wapiti's; one in ten is a whole file of changed patterns."""
+    """Make Wapiti models; one in ten is a valid file with changed patterns."""
     from tests.io.foreign_files import wapiti_model
 
     def make(rng: random.Random) -> bytes:
@@ -226,7 +226,7 @@ def wapiti_models(seeds: list[bytes]) -> Maker:
 
 
 def crfpp_models(kind: str, seeds: list[bytes]) -> Maker:
-    """Make models of CRF++'s; one in ten is a whole file of changed templates."""
+    """Make CRF++ models; one in ten is a valid file with changed templates."""
     from tests.io import foreign_files
 
     write = getattr(foreign_files, f"crfpp_{kind}")
@@ -251,7 +251,7 @@ _CRFPP_LINES = [b"B", b"U", b"U00:%x[0,0]", b"U01:%x[0,0]/%x[0,1]", b"B1:%x[0,1]
 def _changed(
     rng: random.Random, lines: list[bytes], kinds: tuple[bytes, ...]
 ) -> tuple[list[str], list[str], dict[str, list[float]]]:
-    """Return patterns, labels, and weights of features that the patterns may spell."""
+    """Return patterns, labels, and weights of features that the patterns may generate."""
 
     def text(line: bytes) -> str:
         return line.decode(errors="ignore").replace("\0", "").replace("\n", " ")
@@ -273,7 +273,7 @@ def _changed(
 
 
 def read_foreign(read: Callable[..., Any]) -> Callable[[bytes], None]:
-    """Return what reads a model and labels with it."""
+    """Return a function that reads a model and labels with it."""
 
     def label(data: bytes) -> None:
         tagger = read(memory_file(data))
@@ -290,15 +290,15 @@ def read_foreign(read: Callable[..., Any]) -> Callable[[bytes], None]:
 
 
 def changed_words(seeds: list[bytes]) -> Maker:
-    """Make files of 32-bit words, half of them by changes of words that leave the size right."""
-    # Most of a file is a table of hashes; what is not zero says more.
+    """Make files of 32-bit words, half of them by changing words, so that the size stays right."""
+    # Most of a file is a table of hashes; nonzero words are more interesting.
     filled = [[at for at in range(0, len(s) - 3, 4) if any(s[at : at + 4])] for s in seeds]
 
     def make(rng: random.Random) -> bytes:
         if rng.random() < 0.5:
             return mutated(rng, seeds)
-        chosen = rng.randrange(len(seeds))
-        data, places = bytearray(seeds[chosen]), filled[chosen]
+        seed = rng.randrange(len(seeds))
+        data, places = bytearray(seeds[seed]), filled[seed]
         for _ in range(rng.choice((1, 1, 2, 3, 6))):
             at = min(rng.choice(places) + rng.choice((0, 0, 0, 1, 2, 3)), len(data) - 4)
             (word,) = struct.unpack_from("<I", data, at)

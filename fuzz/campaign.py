@@ -1,4 +1,4 @@
-"""Runs a target on many inputs in a process of its own, and tells what went wrong.
+"""Campaigns: a target is run on many inputs in a separate process, and failures are reported.
 
 Input number i of a target follows from the seed and i alone. The number is written into shared
 memory before the input is read, so that a crash or a hang of the process can be traced to it.
@@ -24,22 +24,22 @@ from pathlib import Path
 
 from fuzz.readers import Target
 
-#: Seconds of computing for an input, and of waiting for one before the process is ended.
+#: Limits of processor seconds for an input, and of waiting seconds before the process is killed.
 SLOW, HUNG = 1.0, 300.0
-#: Bytes that reading may take beyond what the process has, and by which it may grow for good.
+#: Limits of bytes that reading may take temporarily, and by which the process may grow.
 MEMORY, LEAK = 1 << 30, 64 << 20
 
 
 @dataclass
 class Outcome:
-    """What happened to a target.
+    """The outcome of fuzzing a target.
 
     Attributes
     ----------
     inputs, accepted : int
-        How many inputs were read, and how many of them without an error.
+        The number of inputs read, and of those read without an error.
     findings : list of str
-        What was wrong, with the number of the input.
+        Failures, with the number of the input.
     """
 
     target: str
@@ -62,21 +62,21 @@ def input_of(target: Target, seed: int, number: int) -> object:
 
 
 def _pages(column: int) -> int:
-    """Return the bytes of this process: its addresses (0), or what is in memory (1)."""
+    """Return the bytes of this process: its address space (0), or its resident memory (1)."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[column]) * resource.getpagesize()
 
 
 def _held() -> int:
-    """Return the bytes in memory that are held: what was freed is given back first."""
+    """Return the bytes in use: freed memory is returned to the system first."""
     gc.collect()
-    with suppress(OSError, AttributeError):  # other C libraries keep no such store
+    with suppress(OSError, AttributeError):  # other C libraries have no such call
         ctypes.CDLL(None).malloc_trim(0)
     return _pages(1)
 
 
 def _save(target: Target, seed: int, number: int, folder: Path | None) -> None:
-    """Keep the input of a finding."""
+    """Save the input of a finding."""
     if folder is None:
         return
     data = input_of(target, seed, number)
@@ -88,14 +88,14 @@ def _save(target: Target, seed: int, number: int, folder: Path | None) -> None:
 def _child(
     target: Target, seed: int, first: int, last: int, until: float, shared: mmap.mmap
 ) -> None:
-    """Read inputs; findings are told, one on each line, one for each place in the source."""
+    """Read inputs; report findings, one per line and one for each place in the source."""
     with suppress(Exception):
-        target.check(input_of(target, seed, first))  # imports what is imported late
+        target.check(input_of(target, seed, first))  # triggers late imports
     used = _pages(1)
     most = _pages(0) + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     accepted, settled = 0, 0
-    told: set[str] = set()
+    reported: set[str] = set()
     for number in range(first, last):
         struct.pack_into("<qqd", shared, 0, number, accepted, time.monotonic())
         begin = time.process_time()
@@ -106,15 +106,15 @@ def _child(
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{os.path.basename(place.filename)}:{place.lineno}"
             wrong = f"{type(error).__name__} at {where}: {str(error)[:200]!r}"
-            if (type(error).__name__ + where) in told:
+            if (type(error).__name__ + where) in reported:
                 wrong = ""
-            told.add(type(error).__name__ + where)
+            reported.add(type(error).__name__ + where)
         took = time.process_time() - begin
         if took > SLOW and not wrong:
             wrong = f"took {took:.1f} s"
         if wrong:
             print(f"{number} {wrong}", flush=True)
-            if len(told) > 20:
+            if len(reported) > 20:
                 break
         if number - first == 2000:
             settled = _held()
@@ -160,11 +160,11 @@ def run(
             os._exit(0)
         os.close(write)
         status, hung = _watched(pid, shared)
-        said = os.read(read, 1 << 16).decode(errors="replace").splitlines()
+        lines = os.read(read, 1 << 16).decode(errors="replace").splitlines()
         os.close(read)
         number, accepted, _ = struct.unpack_from("<qqd", shared, 0)
         outcome.accepted += accepted
-        for line in said:
+        for line in lines:
             place, _, what = line.partition(" ")
             outcome.findings.append(f"{name}, input {place}: {what}")
             if int(place) >= 0:
@@ -184,7 +184,7 @@ def run(
 
 
 def _watched(pid: int, shared: mmap.mmap) -> tuple[int, bool]:
-    """Wait for a process; end it where it stays with one input for too long."""
+    """Wait for a process; kill it if it spends too long on one input."""
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:

@@ -1,4 +1,4 @@
-"""Small instances of every structure, drawn at random: a structure, its shapes, its topology."""
+"""Random small instances of every structure: the structure, its shapes, its topology."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ class Case:
     Attributes
     ----------
     mirror : Structure or None
-        The same outputs by hyperedges, run by the generic engine.
+        The same outputs as hyperedges, run by the generic engine.
     programs : bool
-        The integer program can be asked for its output.
+        Whether the integer program can be solved for its output.
     symmetric : bool
-        Scores are symmetric matrices.
+        Whether scores are symmetric matrices.
     outputs : list or None
-        All outputs, where the structure cannot tell them.
+        All outputs, if the structure cannot list them.
     slow : bool
-        The structure is written in Python, or is an integer program itself.
+        Whether the structure is written in Python, or is an integer program itself.
     certified : Structure or None
-        The same, with little room for products: its sums come with bounds.
+        The same, with little room for product automata: its sums come with bounds.
     alone : Structure or None
-        The same without a topology that examples bring.
+        The same without a topology in the examples.
     free : Structure or None
-        The same without constraints: what ``outputs`` are told by.
+        The same without constraints, which lists ``outputs``.
     complete : bool
-        No query may be refused.
+        Whether no query may be refused.
     batch : int
-        The most examples that are drawn for it.
+        The most examples to draw.
     temperatures : tuple of float
-        Those of its sums.
+        The temperatures of its sums.
     """
 
     structure: Structure
@@ -84,13 +84,13 @@ class Case:
 
 
 class Draw(Protocol):
-    """Draws an instance; sizes go up to ``grow`` times those that can be enumerated."""
+    """Draws an instance; sizes are up to ``grow`` times those that can be enumerated."""
 
     def __call__(self, rng: np.random.Generator, grow: int = 1) -> Case: ...
 
 
 class _ByEdges(Structure):
-    """A structure that knows its hyperedges, run by the engine instead of its own loops."""
+    """A structure with hyperedges, run by the engine instead of its own loops."""
 
     def __init__(self, structure: Any) -> None:
         self._structure = structure
@@ -170,7 +170,7 @@ def _accepted(
     kind: type[ConstrainedChain] | type[ConstrainedSemiMarkov],
     size: int,
 ) -> Case:
-    """Return a chain's or segmentation's case under automata, some of which examples bring."""
+    """Return a chain's or segmentation's case under automata, some of them in the examples."""
     own, brought = (draw_automata(rng, n_labels, length) for _ in range(2))
     case.structure = kind(own, size, max_states=1 << 20)
     most = max((len(a.accepting) for a in (*own, *brought)), default=1)
@@ -212,9 +212,9 @@ def _written(
     read: list[tuple[Any, list[str]]],
     draw: Callable[[], list[Written]],
 ) -> Case:
-    """Return a case under constraints as users write them, most of the time such as can hold.
+    """Return a case under constraints in users' notation, mostly satisfiable ones.
 
-    They are kept as :func:`with_constraints` keeps them, or as estimators do.
+    They are applied by :func:`with_constraints`, or as in estimators.
     """
     free = case.free = case.structure
     for _ in range(8):
@@ -225,11 +225,13 @@ def _written(
     texts = [rule.text for rule in rules]
     sequences = sequences_of(free, alphabet_of(free, names), None)
     assert sequences is not None
-    automata = [one.automaton for one in automata_of(read_constraints(texts), sequences)]
+    automata = [
+        constraint.automaton for constraint in automata_of(read_constraints(texts), sequences)
+    ]
     case.certified = product_of(free, automata)
     if rng.random() < 0.5:
-        # Room for the largest of them alone.
-        most = max((one.n_states for one in automata), default=1)
+        # Room only for the largest of them.
+        most = max((automaton.n_states for automaton in automata), default=1)
         size = free.order if isinstance(free, Chain) else case.shapes["segment"][1]
         case.certified = type(case.certified)(automata, size, max_states=most + 1, tolerance=0.9)
     if rng.random() < 0.5:
@@ -277,9 +279,11 @@ def _grammar(rng: np.random.Generator, grow: int = 1) -> Case:
     if rng.random() < 0.5:
         shapes["span"] = (n, n + 1, n_symbols)
     structure = Constituency(Grammar(n_symbols, binary, unary))
-    # Without spans a tree cannot be told from the rules that it uses.
-    told = "span" in shapes
-    return Case(structure, shapes, mirror=_ByEdges(structure) if told else None, programs=told)
+    # Without spans, the rules of a tree do not determine it.
+    labelled = "span" in shapes
+    return Case(
+        structure, shapes, mirror=_ByEdges(structure) if labelled else None, programs=labelled
+    )
 
 
 def _arcs(projective: bool) -> Draw:
@@ -365,8 +369,8 @@ def _constrained(rng: np.random.Generator, grow: int = 1) -> Case:
         exactly(1, Label(0)),
         if_then(Label(1), Label(0)),
     ]
-    chosen = [rule for rule in rules if rng.random() < 0.4] or rules[:1]
-    return Case(with_constraints(Chain(), chosen), shapes, slow=True)
+    subset = [rule for rule in rules if rng.random() < 0.4] or rules[:1]
+    return Case(with_constraints(Chain(), subset), shapes, slow=True)
 
 
 def _exhaustive(rng: np.random.Generator, grow: int = 1) -> Case:
@@ -374,7 +378,7 @@ def _exhaustive(rng: np.random.Generator, grow: int = 1) -> Case:
     return Case(Exhaustive(Chain()), inner.shapes, slow=True)
 
 
-#: Name -> what draws an instance; ``grow`` above 1: larger ones, which nobody can enumerate.
+#: Name -> a function that draws an instance; ``grow`` above 1: instances too large to enumerate.
 CASES: dict[str, Draw] = {
     "classes": _multiclass,
     "chains of order 0": _chain(0),

@@ -1,4 +1,4 @@
-"""What a structure answers to a batch, compared with enumeration."""
+"""Comparison of a structure's answers to a batch with enumeration."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.losses import StructuredLoss
 from structlearn.structures.canonical import canonical
 
-#: Findings that are kept.
+#: The most findings to keep.
 MOST_FINDINGS = 50
 
 
 @dataclass
 class Campaign:
-    """What was compared how often, and what differed."""
+    """The numbers of comparisons by query, and the differences found."""
 
     name: str
     instances: int = 0
@@ -41,11 +41,11 @@ class Campaign:
 
     @property
     def missing(self) -> dict[str, str]:
-        """The queries that were never answered, and why."""
+        """The queries that were never answered, with the reasons."""
         return {q: reason for q, reason in self.refused.items() if not self.compared[q]}
 
     def wrong(self, query: str, batch: Batch, i: int, expected: Any, got: Any) -> None:
-        """Note a difference, with what repeats it."""
+        """Note a difference, with the data to reproduce it."""
         if len(self.findings) > MOST_FINDINGS:
             return
         scores = {
@@ -63,26 +63,26 @@ class Comparison:
     Parameters
     ----------
     label : str
-        What the answers are counted as, instead of the queries' names.
+        The name under which answers are counted, instead of the queries' names.
     """
 
     def __init__(self, campaign: Campaign, batch: Batch, structure: Any, label: str = "") -> None:
         self.campaign, self.batch, self.structure, self.label = campaign, batch, structure, label
 
     def ask(self, query: str, chosen: Rows, *args: Any, **options: Any) -> list[Any]:
-        """Return the answers on some examples; none where the structure has none to give."""
+        """Return the answers on some examples; an empty list if the structure has none."""
         method = getattr(self.structure, query)
         if not len(chosen):
             return []
         try:
-            found: list[Any] = method(*args, **options, **self.batch.listed(chosen))
+            answers: list[Any] = method(*args, **options, **self.batch.listed(chosen))
         except CapabilityError as error:
             self.campaign.refused[query] = str(error)
             if self.batch.case.complete:
                 self.wrong(query, int(chosen[0]), "an answer", f"CapabilityError: {error}")
             return []
         except Exception as error:
-            # One by one, so that the example is known.
+            # One by one, to find the example.
             for i in chosen:
                 try:
                     method(*args, **options, **self.batch.scores(int(i)))
@@ -91,8 +91,8 @@ class Comparison:
                     return []
             self.wrong(query, int(chosen[0]), "answers", f"{error!r}, as a batch only")
             return []
-        self.campaign.compared[self.label or query] += len(found)
-        return found
+        self.campaign.compared[self.label or query] += len(answers)
+        return answers
 
     def wrong(self, query: str, i: int, expected: Any, got: Any) -> None:
         """Note a difference."""
@@ -109,11 +109,11 @@ class Comparison:
                 self.wrong(query, i, f"an output of {self.batch.best[i]!r}", got)
 
     def solved(self, chosen: Rows) -> bool:
-        """Compare outputs, values, bounds and claims; tell whether all are claimed to be exact."""
+        """Compare outputs, values, bounds and claims; return whether all claim to be exact."""
         slack = self.batch.slack()
-        found = self.ask("solve", chosen)
+        solutions = self.ask("solve", chosen)
         exact = []
-        for i, s in zip(chosen.tolist(), found, strict=False):
+        for i, s in zip(chosen.tolist(), solutions, strict=False):
             row = self.batch.rows.get(canonical(s.output))
             if row is None:
                 self.wrong("solve", i, "an output", s.output)
@@ -126,22 +126,22 @@ class Comparison:
             if s.exact:
                 exact.append((i, s.output))
         self.best("solve", [i for i, _ in exact], [y for _, y in exact], slack)
-        return len(exact) == len(found)
+        return len(exact) == len(solutions)
 
     def decoded(self, chosen: Rows) -> None:
         """Compare best outputs."""
-        found = self.ask("argmax", chosen)
-        if found:
-            self.best("argmax", chosen.tolist(), found, self.batch.slack())
+        outputs = self.ask("argmax", chosen)
+        if outputs:
+            self.best("argmax", chosen.tolist(), outputs, self.batch.slack())
 
     def ranked(self, chosen: Rows, n: int) -> None:
         """Compare k-best lists: the best values in order, outputs without repeats."""
         slack = self.batch.slack()
-        found = self.ask("kbest", chosen, n)
-        if not found:
+        rankings = self.ask("kbest", chosen, n)
+        if not rankings:
             return
         order = -np.sort(-self.batch.values[chosen], axis=1)[:, :n]
-        for i, ranked, right in zip(chosen.tolist(), found, order, strict=True):
+        for i, ranked, right in zip(chosen.tolist(), rankings, order, strict=True):
             right = right[np.isfinite(right)]
             rows = [self.batch.rows.get(canonical(y)) for _, y in ranked]
             values = np.array([value for value, _ in ranked])
@@ -187,12 +187,12 @@ class Comparison:
                 self.wrong(f"sample({temperature})", int(chosen[k]), "a legal output", y)
 
     def proven(self, chosen: Rows, temperature: float) -> None:
-        """Compare sums with what is proven of them: how much of one may be too much."""
+        """Compare sums with their proven bounds: the share of a sum that may be too much."""
         right = self.batch.sums(chosen, temperature)
         close = 1e-11 * temperature + self.batch.slack()[chosen]
         for k, i in enumerate(chosen.tolist()):
             try:
-                found = self.structure.certified_sum(
+                certified = self.structure.certified_sum(
                     temperature=temperature, **self.batch.scores(i)
                 )
             except CapabilityError:
@@ -201,10 +201,10 @@ class Comparison:
             except Exception as error:
                 self.wrong(f"certified_sum({temperature})", i, right.values[k], repr(error))
                 continue
-            self.campaign.compared["bounds above 0" if found.bound > 0 else "bounds of 0"] += 1
-            least = found.value + temperature * np.log1p(-found.bound)
-            if not least - close[k] <= right.values[k] <= found.value + close[k]:
-                self.wrong(f"certified_sum({temperature})", i, right.values[k], found)
+            self.campaign.compared["bounds above 0" if certified.bound > 0 else "bounds of 0"] += 1
+            least = certified.value + temperature * np.log1p(-certified.bound)
+            if not least - close[k] <= right.values[k] <= certified.value + close[k]:
+                self.wrong(f"certified_sum({temperature})", i, right.values[k], certified)
 
     def lost(self, chosen: Rows, temperature: float, rng: np.random.Generator) -> None:
         """Compare losses for a gold output, and their gradients."""
@@ -220,7 +220,7 @@ class Comparison:
                 loss = StructuredLoss(cost, margin=margin, temperature=heat)
                 y, scores = self.batch.outputs[gold], self.batch.scores(i)
                 try:
-                    found, gradient = loss(self.structure, y, **scores)
+                    value, gradient = loss(self.structure, y, **scores)
                 except Exception as error:
                     self.wrong(repr(loss), i, "a loss", repr(error))
                     continue
@@ -231,8 +231,8 @@ class Comparison:
                 right = best - values[gold] + (heat * np.log(weights.sum()) if heat else 0.0)
                 slack = 4e-12 * (self.batch.sizes[i] + margin * len(labels[gold]) + heat)
                 moved = self.batch.gradient(gradient) + self.batch.parts[gold]
-                if not abs(found - right) <= slack:
-                    self.wrong(repr(loss), i, right, found)
+                if not abs(value - right) <= slack:
+                    self.wrong(repr(loss), i, right, value)
                 elif not heat:
                     near = self.batch.parts[raised >= best - slack]
                     if not (near == moved).all(axis=1).any():
@@ -254,7 +254,7 @@ class Comparison:
         slack = self.batch.slack()
         for i in chosen.tolist():
             try:
-                found = self.structure.as_program(**self.batch.scores(i)).solve()
+                solution = self.structure.as_program(**self.batch.scores(i)).solve()
             except CapabilityError as error:
                 self.campaign.refused["programs"] = str(error)
                 return
@@ -262,13 +262,13 @@ class Comparison:
                 self.wrong("as_program", i, "an answer", repr(error))
                 continue
             self.campaign.compared["programs"] += 1
-            if found.exact and not abs(found.value - self.batch.best[i]) <= slack[i]:
-                self.wrong("as_program", i, self.batch.best[i], found.value)
-            elif not found.bound >= self.batch.best[i] - slack[i]:
-                self.wrong("as_program", i, f"a bound of {self.batch.best[i]!r}", found.bound)
+            if solution.exact and not abs(solution.value - self.batch.best[i]) <= slack[i]:
+                self.wrong("as_program", i, self.batch.best[i], solution.value)
+            elif not solution.bound >= self.batch.best[i] - slack[i]:
+                self.wrong("as_program", i, f"a bound of {self.batch.best[i]!r}", solution.bound)
 
     def refused(self, chosen: Rows) -> None:
-        """Compare what is said where nothing is legal."""
+        """Compare errors on examples without a legal output."""
         for i in chosen.tolist():
             for query in ("argmax", "log_partition"):
                 try:

@@ -17,16 +17,16 @@ from structlearn.structures.canonical import canonical
 Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-#: Sizes of scores, each as often as it stands here.
+#: Sizes of scores, each as frequent as it is here.
 SIZES = (1e-300, 1e-9, 1.0, 1.0, 1.0, 30.0, 1e3, 1e6, 1e12, 1e20, 1e150)
-#: Shares of parts that are forbidden.
+#: Shares of forbidden parts.
 SHARES = (0.0, 0.0, 0.0, 0.1, 0.3, 0.6)
-#: How often a block beside the first is the same in all examples.
+#: The probability that a block other than the first is the same in all examples.
 SHARED = 0.3
 
 
 class Sums(NamedTuple):
-    """What enumeration answers at one temperature.
+    """The answers of enumeration at one temperature.
 
     Attributes
     ----------
@@ -36,10 +36,10 @@ class Sums(NamedTuple):
     means : (examples, parts)
         Expected counts.
     least, most : (examples, parts)
-        Between which an expected count lies.
+        Bounds of expected counts.
     openest : (examples,)
-        The most that an entropy can be where rounding decides which output is the best, and an
-        output's choices are taken one by one.
+        The largest possible entropy if rounding decides which output is best, separately for each
+        choice in an output.
     """
 
     values: Array
@@ -57,23 +57,23 @@ class Batch:
     Parameters
     ----------
     precision : dtype
-        Of which the scores are numbers.
+        The type of the scores.
     shared : float
-        How often a block beside the first is the same in all examples.
+        The probability that a block other than the first is the same in all examples.
 
     Attributes
     ----------
     parts : (outputs, parts)
-        The counts of each output. Rows may be equal: trees of a grammar without spans can have the
+        The counts of each output. Rows may be equal: without spans, different trees can have the
         same rules.
     rows : dict
         Output -> its row.
     theta : (examples, parts)
         Scores.
     values : (examples, outputs)
-        −∞ where an output has a forbidden part.
+        −∞ for outputs with a forbidden part.
     sizes : (examples,)
-        What rounding goes by: the magnitudes of one output's scores, added up.
+        The sum of the magnitudes of one output's scores, which determines rounding.
     alike : set of str
         The blocks that are the same in all examples.
     """
@@ -88,11 +88,11 @@ class Batch:
     ) -> None:
         self.case, self.precision = case, precision
         zeros = {name: np.zeros(shape) for name, shape in case.shapes.items()}
-        given = {**zeros, **case.topology}
-        known = case.outputs is not None
-        self.outputs = case.outputs if known else list(case.structure.outputs(**given))
+        arguments = {**zeros, **case.topology}
+        listed = case.outputs is not None
+        self.outputs = case.outputs if listed else list(case.structure.outputs(**arguments))
         free = case.free or case.structure
-        counts = [free.encode(y, **given) for y in self.outputs]
+        counts = [free.encode(y, **arguments) for y in self.outputs]
         self.rows = {canonical(y): i for i, y in enumerate(self.outputs)}
         ends = np.cumsum([0] + [int(np.prod(shape)) for shape in case.shapes.values()])
         rows = [self.gradient(count) for count in counts]
@@ -118,37 +118,37 @@ class Batch:
 
     def block(self, name: str, chosen: Any = slice(None)) -> Array:
         """Return one block of some examples, with their axis first."""
-        found = self.theta[chosen, self.columns[name]]
-        return found.reshape(len(found), *self.case.shapes[name])
+        columns = self.theta[chosen, self.columns[name]]
+        return columns.reshape(len(columns), *self.case.shapes[name])
 
     def scores(self, i: int) -> dict[str, Any]:
         """Return the scores of one example."""
-        found = {name: self.block(name, [i])[0] for name in self.case.shapes}
-        return {**found, **self.case.topology}
+        blocks = {name: self.block(name, [i])[0] for name in self.case.shapes}
+        return {**blocks, **self.case.topology}
 
     def listed(self, chosen: Rows) -> dict[str, Any]:
         """Return the scores of some examples, a list for each block that is not shared."""
-        found: dict[str, Any] = {}
+        blocks: dict[str, Any] = {}
         for name in self.case.shapes:
             block = self.block(name, chosen)
-            found[name] = block[0] if name in self.alike else list(block)
-        return {**found, **{name: [a] * len(chosen) for name, a in self.case.topology.items()}}
+            blocks[name] = block[0] if name in self.alike else list(block)
+        return {**blocks, **{name: [a] * len(chosen) for name, a in self.case.topology.items()}}
 
     def gradient(self, p: dict[str, Any]) -> Array:
-        """Return expected counts of one example as one row."""
+        """Return the expected counts of one example as a row."""
         return np.concatenate([np.ravel(p[name]) for name in self.case.shapes])
 
     def slack(self, epsilon: float = 1e-12) -> Array:
-        """Return by how much a value may be off, of each example."""
+        """Return the allowed error of each example's value."""
         return 1e-300 + epsilon * self.sizes
 
     def sums(
         self, chosen: Rows, temperature: float, epsilon: float = 1e-13, floor: float = 1e-9
     ) -> Sums:
-        """Return values, gradients and entropies of some examples; NaN where nothing is legal.
+        """Return values, gradients and entropies of some examples; NaN without a legal output.
 
-        ``epsilon`` times the size of the scores is by how much a score may be off, ``floor`` by how
-        much any expected count.
+        ``epsilon`` times the size of the scores is the allowed error of a score, ``floor`` that of
+        any expected count.
         """
         below = self.values[chosen] - self.best[chosen, np.newaxis]
         weights = np.exp(below / temperature)
@@ -161,8 +161,8 @@ class Batch:
         least, most = means - blur[:, np.newaxis], means + blur[:, np.newaxis]
         near = below >= -(50.0 * temperature + epsilon * 10.0 * self.sizes[chosen])[:, np.newaxis]
         for k in np.flatnonzero((blur > 0.01) & np.isfinite(self.best[chosen])):
-            some = self.parts[near[k]]
-            least[k], most[k] = some.min(axis=0) - 0.02, some.max(axis=0) + 0.02
+            candidates = self.parts[near[k]]
+            least[k], most[k] = candidates.min(axis=0) - 0.02, candidates.max(axis=0) + 0.02
         values = self.best[chosen] + temperature * np.log(totals)
         choices = self.parts.sum(axis=1).max(initial=1.0)
         openest = choices * np.log(np.maximum(near.sum(axis=1), 1))
@@ -171,7 +171,7 @@ class Batch:
     def blur(
         self, chosen: Rows, temperature: float, epsilon: float = 1e-13, floor: float = 1e-9
     ) -> Array:
-        """Return by how much an expected count may be off, of each example."""
+        """Return the allowed error of each example's expected counts."""
         return floor + epsilon * self.sizes[chosen] / temperature
 
 

@@ -1,4 +1,4 @@
-"""Descriptions and arrays of model files, forged at random: an entry becomes another one."""
+"""Random forgeries of the descriptions and arrays of model files."""
 
 import copy
 
@@ -18,8 +18,8 @@ OTHERS = [
 def drawn_place(rng, node):
     """Return a dict or list inside a description, with a key of it, from the top down.
 
-    What is on the way is copied, so that whoever changes the entry changes no other description.
-    Long lists are no likelier than single values beside them.
+    Everything on the way is copied, so that changing the entry changes no other description. Long
+    lists are as likely as single values beside them.
     """
     while True:
         key = rng.choice(list(node)) if isinstance(node, dict) else rng.randrange(len(node))
@@ -30,7 +30,7 @@ def drawn_place(rng, node):
 
 
 def forge_description(rng, description):
-    """Change one entry; ``description`` is changed, what it holds is not."""
+    """Change one entry of ``description``; nested values are copied, not changed."""
     node, key = drawn_place(rng, description)
     action = rng.choice(["replace", "replace", "delete", "copy", "nudge"])
     if action == "replace":

@@ -1,9 +1,9 @@
 """``python -m fuzz.kills``: trainings and saves ended by SIGKILL at random moments.
 
 For each task a process trains with a checkpoint at every pass and then saves over an older model.
-It is killed at a random moment, while it reads, while it learns or while it saves, started again,
-killed again, until it has ended by itself. At every moment the model file is the old one or the new
-one, whole, and at the end the model has the same bits as that of a training that nobody disturbed.
+It is killed at random moments, while it reads, learns or saves, and restarted until it ends by
+itself. At every moment the model file must be the complete old or new one, and the final model must
+have the same bits as that of an undisturbed training.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from tests.tasks.trainings import TRAININGS
 import structlearn
 from structlearn.fitting import checkpoint
 
-#: Task -> the learners that are killed, in turns: their states differ.
+#: Task -> the learners to kill, in turns, since their states differ.
 LEARNERS = {
     name: [k for k in it.learners if k not in ("hmm", "pcfg")] for name, it in TRAININGS.items()
 }
 
 
-#: With how many examples and passes models are trained, and for how many seconds they are saved
-#: then, again and again: one save of a small model is over before it can be met.
+#: Examples and passes of a training, and seconds of repeated saves afterwards: a single save of a
+#: small model is too short to be hit.
 EXAMPLES, PASSES, SAVING = 8, 6, 0.1
 
 
-#: The write of a checkpoint as it is.
+#: The original function that writes checkpoints.
 _WRITE = checkpoint.Checkpoint._write
 
 
 def _write_and_wait(self: checkpoint.Checkpoint, *arguments: object) -> None:
-    """Write a checkpoint and sleep: small models are trained before a checkpoint can be seen."""
+    """Write a checkpoint and sleep: otherwise small models finish before it is noticed."""
     _WRITE(self, *arguments)  # type: ignore[arg-type]
     time.sleep(0.003)
 
@@ -53,7 +53,7 @@ def _work(task: str, learner: str, folder: Path) -> float:
     """Train with checkpoints, then save for a while; return the seconds of training."""
     it, begin = TRAININGS[task], time.process_time()
     made = it.fit(learner, EXAMPLES, max_iter=PASSES, checkpoint=folder / "checkpoint")
-    (folder / "trained").write_bytes(pickle.dumps(made.model_))  # files of some round the weights
+    (folder / "trained").write_bytes(pickle.dumps(made.model_))  # some files round the weights
     took = time.process_time() - begin
     while time.process_time() - begin < took + SAVING:
         made.save(folder / "model")
@@ -62,12 +62,12 @@ def _work(task: str, learner: str, folder: Path) -> float:
 
 
 def _exists(path: Path) -> bool:
-    """Whether there is a file, or a folder with a finished stage, as pipelines have it."""
+    """Return whether there is a file, or a pipeline's folder with a finished stage."""
     return any(path.glob("*.model")) if path.is_dir() else path.exists()
 
 
 def _computed(pid: int) -> float:
-    """Return the seconds that a process has computed."""
+    """Return the processor seconds of a process."""
     with open(f"/proc/{pid}/schedstat") as file:
         return int(file.read().split()[0]) / 1e9
 
@@ -78,9 +78,9 @@ class Moment(NamedTuple):
     Attributes
     ----------
     after : str
-        The file that has to be there first: "checkpoint", "trained", or "" for none.
+        The file that must exist first: "checkpoint", "trained", or "" for none.
     seconds : float
-        How long the process has to compute from then on.
+        Processor seconds from then on.
     """
 
     after: str
@@ -88,7 +88,7 @@ class Moment(NamedTuple):
 
 
 def _moment(number: int, rng: random.Random, training: float, saving: float) -> Moment:
-    """Return when kill ``number`` of a task is to happen.
+    """Return the moment of kill ``number`` of a task.
 
     The first two are fixed, so that even two kills meet a checkpoint and a save.
     """
@@ -100,7 +100,7 @@ def _moment(number: int, rng: random.Random, training: float, saving: float) -> 
 
 
 def _killed_at(moment: Moment | None, task: str, learner: str, folder: Path) -> int:
-    """Fork, work, and kill that process at a moment; return its exit code."""
+    """Fork a process that works, and kill it at a moment; return its exit code."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -126,7 +126,7 @@ def _killed_at(moment: Moment | None, task: str, learner: str, folder: Path) -> 
 
 @dataclass
 class Kills:
-    """How often a task was killed, and what was wrong afterwards."""
+    """The kills of a task, and the findings."""
 
     task: str
     kills: int = 0
@@ -148,25 +148,25 @@ def kill(task: str, times: int, seed: int = 0) -> Kills:
     checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9  # a checkpoint at every pass
     checkpoint.Checkpoint._write = _write_and_wait  # type: ignore[method-assign]
     warnings.simplefilter("ignore")
-    rng, found = random.Random(f"{task} {seed}"), Kills(task)
+    rng, record = random.Random(f"{task} {seed}"), Kills(task)
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     number = 0
-    while found.kills < times and number < 50 + 10 * times:  # never forever
+    while record.kills < times and number < 50 + 10 * times:  # never forever
         learner = LEARNERS[task][number % len(LEARNERS[task])]
         number += 1
         with tempfile.TemporaryDirectory(prefix="kills", dir=memory) as folder:
-            _one_training(task, learner, Path(folder), times, rng, found)
-        if len(found.findings) > 10:
+            _one_training(task, learner, Path(folder), times, rng, record)
+        if len(record.findings) > 10:
             break
-    if found.kills < times or not found.resumed or not found.while_saving:
-        found.findings.append(f"{task}: too few kills, none after a checkpoint, or none in a save")
-    return found
+    if record.kills < times or not record.resumed or not record.while_saving:
+        record.findings.append(f"{task}: too few kills, none after a checkpoint, or none in a save")
+    return record
 
 
 def _one_training(
     task: str, learner: str, folder: Path, times: int, rng: random.Random, found: Kills
 ) -> None:
-    """Kill one training again and again until it has ended, and look at what there is."""
+    """Kill one training repeatedly until it ends, and check the files."""
     model = folder / "model"
     TRAININGS[task].fit(learner, EXAMPLES, max_iter=1).save(model)
     old = model.read_bytes()
@@ -203,13 +203,13 @@ def _one_training(
 
 
 def _names(folder: Path) -> set[str]:
-    """Return what is in a folder, but for halves of a model that was killed while it was saved."""
+    """Return the names in a folder, without partial files of interrupted saves."""
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     return {name for name in names if not (name.startswith("model.") and name.endswith(".part"))}
 
 
 def main() -> int:
-    """Kill the trainings of each task; return 1 where something was lost."""
+    """Kill the trainings of each task; return 1 if something was lost."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.kills", description=__doc__)
     parser.add_argument("tasks", nargs="*", help=f"some of {', '.join(TRAININGS)}; default: all")
     parser.add_argument("--kills", type=int, default=200, help="of each task")
@@ -217,11 +217,11 @@ def main() -> int:
     arguments = parser.parse_args()
     wrong = 0
     for task in arguments.tasks or list(TRAININGS):
-        found = kill(task, arguments.kills, arguments.seed)
-        print(found, flush=True)
-        for line in found.findings:
+        record = kill(task, arguments.kills, arguments.seed)
+        print(record, flush=True)
+        for line in record.findings:
             print(f"  {line}", flush=True)
-        wrong += len(found.findings)
+        wrong += len(record.findings)
     return 1 if wrong else 0
 
 

@@ -1,9 +1,9 @@
-"""``python -m fuzz.label_kills``: pages of labels ended by SIGKILL at random moments.
+"""``python -m fuzz.label_kills``: labelling servers ended by SIGKILL at random moments.
 
-A server of made texts gets answers over HTTP as fast as it takes them: new ones, changed ones, some
-taken back. Its process is killed at a random moment and started again on the same files. Each time
-the file is read as ``structlearn train`` reads it: every answer that was told to be saved is there
-as it was given, at most the one on its way may be there too, and nothing else.
+A server of synthetic texts gets answers over HTTP as fast as it accepts them: new, changed and
+undone ones. Its process is killed at a random moment and restarted on the same files. Each time the
+file is read as by ``structlearn train``: it must contain every answer confirmed as saved,
+unchanged, at most the one in transit besides, and nothing else.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from structlearn.workbench.local_server import HEADER
 
 TEXTS = [f"Ann {n} sleeps in Rome with Bob {n * n}." for n in range(400)]
 LABELS = ("PER", "LOC", "ORG")
-#: Seconds until a process is killed, at most.
+#: The most seconds until a process is killed.
 LONGEST = 0.4
 
 
 @dataclass
 class LabelKills:
-    """What happened."""
+    """The result of a campaign."""
 
     kills: int = 0
     saved: int = 0
@@ -67,7 +67,7 @@ def _serve(folder: Path, pipe: int) -> None:
 
 
 class _Client:
-    """Answers at random, and remembers what was told to be saved."""
+    """Sends random answers, and remembers those confirmed as saved."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -76,7 +76,7 @@ class _Client:
         self.count = 0
 
     def work(self, address: str) -> None:
-        """Answer until the server is gone."""
+        """Answer until the server has ended."""
         port, token = address.split()
         connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
 
@@ -88,17 +88,19 @@ class _Client:
         try:
             while True:
                 number = self.rng.randrange(len(TEXTS))
-                given = ask("text", number=number)
-                labels = ["O"] * len(given["pieces"])
+                question = ask("text", number=number)
+                labels = ["O"] * len(question["pieces"])
                 for t in self.rng.sample(range(len(labels)), 3):
                     labels[t] = f"B-{self.rng.choice(LABELS)}"
                 if self.rng.random() < 0.1 and self.saved:
                     self._undo(ask)
                     continue
                 self.on_the_way = TEXTS[number], labels
-                found = ask("answer", number=number, revision=given["revision"], verdict="accept",
-                            labels=labels)  # fmt: skip
-                assert found.get("saved"), found
+                answer = ask(
+                    "answer", number=number, revision=question["revision"], verdict="accept",
+                    labels=labels,
+                )  # fmt: skip
+                assert answer.get("saved"), answer
                 self.saved.pop(TEXTS[number], None)
                 self.saved[TEXTS[number]] = labels
                 self.on_the_way = None
@@ -107,24 +109,24 @@ class _Client:
             connection.close()
 
     def _undo(self, ask: Any) -> None:
-        """Change the last answer back; after a start its text is not known before."""
+        """Undo the last answer; after a restart the client does not know its text in advance."""
         self.on_the_way = "", None
-        found = ask("undo")
-        text = "".join(a + b for a, b in found["pieces"])
-        if found["verdict"] is None:
+        answer = ask("undo")
+        text = "".join(a + b for a, b in answer["pieces"])
+        if answer["verdict"] is None:
             self.saved.pop(text)
         else:
-            self.saved[text] = found["labels"]
+            self.saved[text] = answer["labels"]
         self.on_the_way = None
 
 
 def kill_pages(times: int, seed: int = 0) -> LabelKills:
     """Kill a server ``times`` times."""
     warnings.simplefilter("ignore")
-    rng, found = random.Random(seed), LabelKills()
+    rng, record = random.Random(seed), LabelKills()
     with tempfile.TemporaryDirectory(prefix="label-kills") as name:
         folder, client = Path(name), _Client(rng)
-        while found.kills < times and not found.findings:
+        while record.kills < times and not record.findings:
             to_read, to_write = os.pipe()
             pid = os.fork()
             if pid == 0:
@@ -136,28 +138,28 @@ def kill_pages(times: int, seed: int = 0) -> LabelKills:
             address = os.read(to_read, 1000).decode()
             os.close(to_read)
             if not address:
-                found.findings.append("the page did not open again")
+                record.findings.append("the page did not open again")
                 break
             timer = threading.Timer(LONGEST * rng.random(), os.kill, (pid, signal.SIGKILL))
             timer.start()
             client.work(address)
             timer.join()
             os.waitpid(pid, 0)
-            found.kills += 1
-            _look(folder / "labels.jsonl", client, found)
-        found.saved = client.count
-    return found
+            record.kills += 1
+            _look(folder / "labels.jsonl", client, record)
+        record.saved = client.count
+    return record
 
 
 def _look(path: Path, client: _Client, found: LabelKills) -> None:
-    """Compare the file with what was told."""
+    """Compare the file with the confirmed answers."""
     kind = Spans()
     content = path.read_bytes()
     found.torn += not content.endswith(b"\n") and bool(content)
-    journal = Journal(str(path), kind.check_item)  # as the next start does
+    journal = Journal(str(path), kind.check_item)  # as at the next start
     journal.close()
-    texts = {one: kind.cut(0, one) for one in journal.items}
-    there = {one: kind.labels(texts[one], item) for one, item in journal.items.items()}
+    texts = {number: kind.cut(0, number) for number in journal.items}
+    there = {number: kind.labels(texts[number], item) for number, item in journal.items.items()}
     if len(path.read_bytes().splitlines()) != len(there):
         found.findings.append(f"kill {found.kills}: a text is there twice")
     if there:
@@ -165,7 +167,7 @@ def _look(path: Path, client: _Client, found: LabelKills) -> None:
     if client.on_the_way is not None:
         found.on_the_way += 1
         text, labels = client.on_the_way
-        if text == "":  # an answer that was taken back, or was not
+        if text == "":  # an answer that may or may not have been undone
             odd = {t for t in {*there, *client.saved} if there.get(t) != client.saved.get(t)}
             if len(odd) > 1:
                 found.findings.append(f"kill {found.kills}: {len(odd)} answers are others")
@@ -175,21 +177,21 @@ def _look(path: Path, client: _Client, found: LabelKills) -> None:
         client.on_the_way = None
     if there != client.saved:
         lost = [t for t in client.saved if there.get(t) != client.saved[t]]
-        more = [t for t in there if t not in client.saved]
-        found.findings.append(f"kill {found.kills}: lost {lost[:3]}, not told {more[:3]}")
+        unsaved = [t for t in there if t not in client.saved]
+        found.findings.append(f"kill {found.kills}: lost {lost[:3]}, not told {unsaved[:3]}")
 
 
 def main() -> int:
-    """Kill pages; return 1 where something was lost."""
+    """Kill servers; return 1 if something was lost."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.label_kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    found = kill_pages(arguments.kills, arguments.seed)
-    print(found)
-    for line in found.findings:
+    record = kill_pages(arguments.kills, arguments.seed)
+    print(record)
+    for line in record.findings:
         print(f"  {line}")
-    return 1 if found.findings else 0
+    return 1 if record.findings else 0
 
 
 if __name__ == "__main__":

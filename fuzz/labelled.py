@@ -1,4 +1,4 @@
-"""Files that are labelled: by taggers, parsers and a pipeline, in every format."""
+"""Targets that label files, by taggers, parsers and a pipeline, in every format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from structlearn.text.trees import parse_brackets
 
 @functools.cache
 def _labellers() -> list[Any]:
-    """Return taggers of files in columns, of words alone and of words with tags, and parsers."""
+    """Return taggers of column files, with and without tags, and parsers."""
     from structlearn.tasks import ConstituencyParser, DependencyParser, Tagger
     from structlearn.text import FeatureTemplates
 
@@ -42,9 +42,9 @@ _FORMATS = ("columns", "conllu", "csv", "jsonl", "text", None)
 
 
 def label(data: bytes) -> None:
-    """Label a file of any format: tokens are neither lost nor made, and the rest stays.
+    """Label a file of any format: no token is lost or added, and everything else stays.
 
-    The first byte says whose labels and which format, the second one the options.
+    The first byte selects the labeller and the format, the second one the options.
     """
     if len(data) < 2:
         return
@@ -57,10 +57,10 @@ def label(data: bytes) -> None:
         else:
             assert sum(len(t.words) for t in parse_brackets(out.getvalue().decode())) == n
         return
-    confidence, marginals, known, header = (bool(data[1] >> bit & 1) for bit in range(4))
+    confidence, marginals, with_labels, header = (bool(data[1] >> bit & 1) for bit in range(4))
     n = labeller.label_file(
         memory_file(text), out, format=format, confidence=confidence, marginals=marginals,
-        known=known, header=header,
+        known=with_labels, header=header,
     )  # fmt: skip
     if text[:2] != b"\x1f\x8b" and format in ("csv", "jsonl", "columns", "conllu"):
         before, after = (
@@ -102,7 +102,7 @@ def pipeline() -> Any:
 
 
 def annotate(data: bytes) -> None:
-    """Annotate a text: its characters come back, but for blanks, as tokens of valid files."""
+    """Annotate a text: all of its non-blank characters must be in tokens of valid files."""
     path, nlp, out = memory_file(data), pipeline(), io.BytesIO()
     n = nlp.label_file(path, out)
     if n == 0:
@@ -111,7 +111,7 @@ def annotate(data: bytes) -> None:
     assert corpus.n_tokens == n
     raw = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     tokens = "".join(t.form for n in range(len(corpus)) for t in surface(corpus, n).tokens)
-    text = raw.decode().replace("\ufeff", " ")  # a byte order mark is a blank, wherever it stands
+    text = raw.decode().replace("\ufeff", " ")  # a byte order mark is a blank anywhere
     assert "".join(tokens.split()) == "".join(text.split()), "other characters"
     if len(data) % 8 == 0:
         out = io.BytesIO()

@@ -1,4 +1,4 @@
-"""A file for readers that want a path, without a disk."""
+"""In-memory files for readers that need a path."""
 
 import atexit
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @cache
 def _folder(pid: int) -> Path:
-    """Return a folder of this process alone, in memory where there is such a place."""
+    """Return a private folder of this process, in memory if possible."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="fuzz", dir=memory))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -23,7 +23,7 @@ def memory_folder() -> Path:
 
 
 def memory_file(data: bytes, suffix: str = "") -> str:
-    """Return the name of a file with this content; the next call writes another content."""
+    """Return the name of a file with this content; the next call overwrites it."""
     path = memory_folder() / f"input{suffix}"
     path.write_bytes(data)
     return str(path)

@@ -1,4 +1,4 @@
-"""Model files and checkpoints, forged with a right checksum; all targets that are no texts."""
+"""Model files and checkpoints forged with a correct checksum; all targets that are not texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from structlearn.loading import from_container
 
 
 class Forged(NamedTuple):
-    """A description and arrays that a file could hold, and where they are from."""
+    """A description and arrays for a file, and their origin."""
 
     origin: str
     description: dict[str, Any]
@@ -36,7 +36,7 @@ Content = tuple[dict[str, Any], dict[str, Tensor]]
 
 
 def _content(path: str) -> Content:
-    """Return what a file holds."""
+    """Return the content of a file."""
     with open(path, "rb") as file:
         description, tensors = parse_container("seed", memoryview(file.read()))
     return description, {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
@@ -56,13 +56,13 @@ def _forge(rng: random.Random, name: str, content: Content) -> Forged:
 def _estimators() -> dict[str, tuple[Content, Any]]:
     from tests.io.saved_cases import CASES, fitted
 
-    found = {}
+    models = {}
     for name in CASES:
         model, X, _ = fitted(name)
         path = memory_file(b"")
         model.save(path)
-        found[name] = _content(path), X[:2]
-    return found
+        models[name] = _content(path), X[:2]
+    return models
 
 
 @functools.cache
@@ -72,7 +72,7 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
     from structlearn.tasks import Tagger
     from structlearn.text.templates import FeatureTemplates
 
-    found: dict[str, tuple[Content, Any]] = {}
+    models: dict[str, tuple[Content, Any]] = {}
     segments = FeatureTemplates.parse("begin(word)\nwhole(lower(word)) length")
     small: dict[str, dict[str, Any]] = {
         "segments arow": {"features": segments},
@@ -86,22 +86,22 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
                 model.fit(task.examples[:5])
             path = memory_file(b"")
             model.save(path)
-            found[f"{name} {learner}"] = _content(path), task.inputs[:2]
+            models[f"{name} {learner}"] = _content(path), task.inputs[:2]
     chunks = TASKS["segments"]
     templates = FeatureTemplates.parse("word[0]\nword[-1]")
     candidates = Tagger(templates, scheme="iobes", order=2, candidates=3, max_iter=2)
     path = memory_file(b"")
     candidates.fit(chunks.examples[:5]).save(path)
-    found["tagger candidates"] = _content(path), chunks.inputs[:2]
+    models["tagger candidates"] = _content(path), chunks.inputs[:2]
     path = memory_file(b"")
     labelled.pipeline().save(path)
-    found["pipeline"] = _content(path), "Fish don't sleep. Eels eat."
-    return found
+    models["pipeline"] = _content(path), "Fish don't sleep. Eels eat."
+    return models
 
 
 @functools.cache
 def _checkpoints() -> dict[str, tuple[Content, Any]]:
-    """Return checkpoints of estimators whose states differ, each after an iteration or two."""
+    """Return checkpoints of estimators with different states, each after one or two iterations."""
     from tests.estimators.estimator_data import sequences
 
     from structlearn import CRF, AdaGrad, StructuredPerceptron, StructuredSVM
@@ -117,7 +117,7 @@ def _checkpoints() -> dict[str, tuple[Content, Any]]:
         "perceptron": StructuredPerceptron(random_state=0),
         "adagrad": AdaGrad(random_state=0),
     }
-    found: dict[str, tuple[Content, Any]] = {}
+    checkpoints: dict[str, tuple[Content, Any]] = {}
     every = checkpoint.EVERY, checkpoint.SHARE
     checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9
     try:
@@ -134,10 +134,10 @@ def _checkpoints() -> dict[str, tuple[Content, Any]]:
                 warnings.simplefilter("ignore")
                 with contextlib.suppress(_Stop):
                     model.fit(X, y)
-            found[name] = _content(path), (kind, X, y)
+            checkpoints[name] = _content(path), (kind, X, y)
     finally:
         checkpoint.EVERY, checkpoint.SHARE = every
-    return found
+    return checkpoints
 
 
 class _Stop(Exception):
@@ -149,13 +149,13 @@ def _no_limits(**limits: object) -> contextlib.AbstractContextManager[None]:
 
 
 def _unlimited() -> contextlib.AbstractContextManager[Any]:
-    """Leave BLAS its threads: to look for the process's libraries takes longer than the models."""
+    """Leave BLAS its threads: searching for its libraries takes longer than the models."""
     return mock.patch("threadpoolctl.threadpool_limits", _no_limits)
 
 
 def _load(seeds: Callable[[], dict[str, tuple[Content, Any]]]) -> Callable[[Forged], None]:
     def read(forged: Forged) -> None:
-        """Load, and predict with what loads all the same: that may refuse its input too."""
+        """Load a file, and predict if it loads; both may be refused."""
         with _unlimited(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = from_container("input", forged.description, forged.tensors)
@@ -169,7 +169,7 @@ def _load(seeds: Callable[[], dict[str, tuple[Content, Any]]]) -> Callable[[Forg
 def _checkpoint(forged: Forged) -> None:
     whole = b"".join(bytes(p) for p in container_pieces(forged.description, forged.tensors))
     path = memory_file(whole, ".checkpoint")
-    checkpoint._read(path)  # as training does, which would read the examples before
+    checkpoint._read(path)  # like training, which would read the examples first
     kind, X, y = _checkpoints()[forged.origin][1]
     with _unlimited(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -177,17 +177,18 @@ def _checkpoint(forged: Forged) -> None:
             kind.set_params(checkpoint=path, callbacks=None).fit(X, y)
         except InfeasibleError:
             pass
-        except ValueError as error:  # weights that were forged may be enormous
+        except ValueError as error:  # forged weights may be enormous
             if "the loss became" not in str(error):
                 raise
 
 
 def file_targets() -> dict[str, Callable[[], Target]]:
-    """Return the readers of binary files by name; seeds are made when a target is asked for."""
+    """Return the readers of binary files by name; seeds are made on demand."""
 
     def forged(name: str, seeds: Any, read: Any) -> Target:
         contents = seeds()
-        # A pipeline is made of models that are there by themselves, and takes as long as all.
+        # A pipeline consists of models that are targets themselves, and takes as long as all of
+        # them.
         names = [name for name in sorted(contents) for _ in range(1 if name == "pipeline" else 4)]
 
         def make(rng: random.Random) -> Forged:

@@ -1,11 +1,11 @@
-"""Inputs made from others: bytes are cut, repeated, exchanged and spliced, the same for a seed."""
+"""Mutations of inputs: bytes are cut, repeated, exchanged and spliced, reproducibly by seed."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
 
-#: What formats here give a meaning to, and numbers at the limits of their types.
+#: Strings with a meaning in some format, and numbers at the limits of their types.
 PIECES = (
     b"", b"\n", b"\n\n", b"\r\n", b"\r", b"\t", b" ", b"\0", b"_", b"#", b"-", b"-1", b"0", b"1",
     b"2", b"1-2", b"2-1", b"1.1", b"0-0", b"1000", b"999999999999999999999", b"1e309", b"nan",
@@ -73,7 +73,7 @@ def _splice(rng: random.Random, data: bytearray, other: bytes) -> None:
 
 
 def _line(rng: random.Random, data: bytearray, other: bytes) -> None:
-    """Take out, double or exchange whole lines, which most formats here are made of."""
+    """Remove, double or exchange whole lines, the units of most formats."""
     lines = bytes(data).split(b"\n")
     at = rng.randrange(len(lines))
     what = rng.randrange(3)

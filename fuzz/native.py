@@ -1,6 +1,6 @@
 """``python -m fuzz.native``: libFuzzer on the core's readers, under ASan and UBSan.
 
-Built by ``make fuzz``. The seeds of the text formats go before bytes that say how they are read.
+Built by ``make fuzz``. Seeds of the text formats follow bytes that select how they are read.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from fuzz.readers import seeds_of
 
-#: Target -> what its inputs begin with, and the formats of which there are seeds.
+#: Target -> the first bytes of its inputs, and the formats of its seeds.
 TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
-    # which reader; the format; whether lines are kept, and which column; whether chunks are read
+    # the reader; the format; whether lines are kept, and the column; whether chunks are read
     "corpus": (
         (b"\0\0\1\1\1", b"\0\1\0\0", b"\3", b"\4\3"),
         ("columns", "conllu", "csv", "brackets"),
@@ -25,13 +25,13 @@ TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     "labelled": ((b"\0\0\0\0\0", b"\1\2\1\1\1", b"\0\1\1\0\1"), ("columns", "conllu")),
     "tables": ((b"\0\2\0", b"\1\2\0\1\1\x10", b"\2\4", b"\3\4\0", b"\4\3"), ("columns",)),
 }
-#: Bytes and megabytes that an input may have and take. libFuzzer's seconds are those of a clock: an
-#: input that takes long is told, and measured afterwards by what it computes.
+#: Limits of bytes of an input, and of megabytes of memory. libFuzzer measures clock time: slow
+#: inputs are reported, and their processor time is measured afterwards.
 LIMITS = ("-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-timeout=300")
 
 
 def _computed(program: str, path: Path) -> float:
-    """Return the seconds that a program computes for an input."""
+    """Return the processor seconds of a program for an input."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([program, "-timeout=300", str(path)], capture_output=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -39,7 +39,7 @@ def _computed(program: str, path: Path) -> float:
 
 
 def main() -> int:
-    """Run the targets; return 1 where one found something."""
+    """Run the targets; return 1 if there are findings."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.native", description=__doc__)
     parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)}; default: all")
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="of the programs")
@@ -48,16 +48,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=1, help="seconds of computing for an input")
     arguments = parser.parse_args()
-    chosen = arguments.targets or list(TARGETS)
-    found = 0
-    for name in chosen:
+    names = arguments.targets or list(TARGETS)
+    findings = 0
+    for name in names:
         prefixes, formats = TARGETS[name]
         grown = arguments.folder / "corpora" / name
         seeds = arguments.folder / "seeds" / name
-        kept = arguments.folder / "found"
-        for folder in (grown, seeds, kept):
+        saved = arguments.folder / "found"
+        for folder in (grown, seeds, saved):
             folder.mkdir(parents=True, exist_ok=True)
-        for path in kept.glob(f"{name}-slow-unit-*"):
+        for path in saved.glob(f"{name}-slow-unit-*"):
             path.unlink()
         texts = [text for format in formats for text in seeds_of(format)]
         for i, (prefix, text) in enumerate((p, t) for p in prefixes for t in texts):
@@ -66,9 +66,9 @@ def main() -> int:
         command = [
             program,
             f"-runs={arguments.inputs}",
-            f"-max_total_time={arguments.seconds // len(chosen)}",
+            f"-max_total_time={arguments.seconds // len(names)}",
             f"-seed={arguments.seed}",
-            f"-artifact_prefix={kept}/{name}-",
+            f"-artifact_prefix={saved}/{name}-",
             f"-report_slow_units={arguments.timeout}",
             *LIMITS,
             str(grown),
@@ -80,13 +80,13 @@ def main() -> int:
         print(f"{name:<18} {done:>9,} inputs, exit code {ended.returncode}", flush=True)
         if ended.returncode:
             print(ended.stderr[-3000:])
-            found += 1
-        for path in sorted(kept.glob(f"{name}-slow-unit-*")):
+            findings += 1
+        for path in sorted(saved.glob(f"{name}-slow-unit-*")):
             took = _computed(program, path)
             if took > arguments.timeout:
                 print(f"  {path} took {took:.1f} s", flush=True)
-                found += 1
-    return 1 if found else 0
+                findings += 1
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What is fuzzed: every reader of text files, and what is done with what it has read.
+"""Targets that read text files, write them again and use their content.
 
-A reader may refuse its input by the errors it documents. Any other exception, a crash, a second of
+A reader may refuse its input by its documented errors. Any other exception, a crash, a second of
 time or a gigabyte of memory is a finding.
 """
 
@@ -41,7 +41,7 @@ from structlearn.text.trees import parse_brackets
 HERE = Path(__file__).parent
 
 
-#: Formats of texts with spans that need no other package.
+#: Formats of texts with spans that need no optional package.
 _SPANS = ("prodigy", "doccano", "labelstudio", "brat")
 
 
@@ -52,11 +52,11 @@ class Target:
     Attributes
     ----------
     make : callable
-        From a generator of random numbers to an input.
+        Makes an input from a generator of random numbers.
     read : callable
-        Reads an input, raises one of the ``refusals`` or nothing.
+        Reads an input; may raise only one of the ``refusals``.
     refusals : tuple of exception types
-        Exactly these, no subclasses.
+        Exactly these types, not subclasses.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Target:
     refusals: tuple[type[Exception], ...] = (FileError,)
 
     def check(self, data: Any) -> bool:
-        """Read an input; return whether it was accepted. Anything undocumented is raised."""
+        """Read an input; return whether it was accepted. Undocumented errors are raised."""
         try:
             self.read(data)
         except Exception as error:
@@ -76,7 +76,7 @@ class Target:
 
 
 def seeds_of(name: str) -> list[bytes]:
-    """Return the inputs of the repository that others are made from, and those found before."""
+    """Return the repository's seeds and earlier findings, from which inputs are made."""
     folders = (HERE / "seeds" / name, HERE / "found" / name)
     return [path.read_bytes() for folder in folders for path in sorted(folder.glob("*"))]
 
@@ -107,7 +107,7 @@ def _conllu(data: bytes) -> None:
 
 
 def _named(sentences: Any, names: Sequence[str], wanted: Sequence[str]) -> Any:
-    """Return the columns of these names: labels stand last, and a new one moves others."""
+    """Return the columns with these names: labels are last, and a new one moves others."""
     if len(set(names)) < len(names):
         wanted, names = names[:1], names[:1]
     places = [names.index(name) for name in wanted]
@@ -115,21 +115,21 @@ def _named(sentences: Any, names: Sequence[str], wanted: Sequence[str]) -> Any:
 
 
 def _format(format: str) -> Callable[[bytes], None]:
-    """Read, and write again with labels: what was written is read as it was."""
+    """Read, and write again with labels: the written file must be read as the same."""
 
     def read(data: bytes) -> None:
-        chosen = FORMATS[format]()
-        sentences = chosen.read(data, 0)
+        layout = FORMATS[format]()
+        sentences = layout.read(data, 0)
         cells = [[cells for _, cells in sentence] for sentence in sentences]
         if not cells:
             return
         added = [[("X",) for _ in sentence] for sentence in cells]
         reader = FORMATS[format]()
-        again = reader.read(chosen.write(added, ("label",), None), 0)
-        found = [[row for _, row in sentence] for sentence in again]
-        assert _named(found, reader.names, chosen.names) == _named(
-            cells, chosen.names, chosen.names
-        ), "what was written is not what was read"
+        again = reader.read(layout.write(added, ("label",), None), 0)
+        read_back = [[row for _, row in sentence] for sentence in again]
+        assert _named(read_back, reader.names, layout.names) == _named(
+            cells, layout.names, layout.names
+        ), "the written file reads differently"
 
     return read
 
@@ -140,19 +140,19 @@ def _spans(format: str) -> Callable[[bytes], None]:
     def read(data: bytes) -> None:
         documents = FORMATS[format]().documents(data)
         again = FORMATS[format]().documents(FORMATS[format]().render(documents))
-        for one, other in zip(documents, again, strict=True):
-            assert (one.text, one.name) == (other.text, other.name)
-            assert [s[:3] for s in one.spans or ()] == [s[:3] for s in other.spans or ()]
-        chosen = FORMATS[format]()
-        chosen.prepare(b"", ["B-X", "O"])
-        sentences = chosen.read(data, 0)
+        for document, other in zip(documents, again, strict=True):
+            assert (document.text, document.name) == (other.text, other.name)
+            assert [s[:3] for s in document.spans or ()] == [s[:3] for s in other.spans or ()]
+        layout = FORMATS[format]()
+        layout.prepare(b"", ["B-X", "O"])
+        sentences = layout.read(data, 0)
         words = [[cells[0] for _, cells in sentence] for sentence in sentences]
-        written = chosen.write([[("B-X",) for _ in row] for row in words], ("label",), None)
+        written = layout.write([[("B-X",) for _ in row] for row in words], ("label",), None)
         filled = FORMATS[format]()
         filled.prepare(b"", ["B-X", "O"])
         assert [[c[0] for _, c in row] for row in filled.read(written, 0)] == words
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of tokens that spans cut
+            warnings.simplefilter("ignore")  # of tokens cut by spans
             _corpus(format)(data)
 
     return read
@@ -171,7 +171,7 @@ def _brackets(data: bytes) -> None:
         assert str(again) == str(tree)
 
 
-#: What templates may call: a string, several of them, none, or one for each word of a sentence.
+#: Functions for templates: they return one string, several, none, or one for each word.
 _GIVEN: dict[str, Callable[..., Any]] = {
     "one": lambda word: word[::-1] or None,
     "some": lambda word: list(word[:3]),
@@ -183,7 +183,7 @@ def _templates() -> Callable[[bytes], None]:
     corpus = corpus_of("input", b"Fish NN B-NP\nsleep VB O\n\nEels NN B-NP\n", "columns")
 
     def read(data: bytes) -> None:
-        """Read templates, store them, learn what they ask for, and find the features of words."""
+        """Read templates, store them, fit them, and extract features of words."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
@@ -205,7 +205,7 @@ def _templates() -> Callable[[bytes], None]:
 
 
 def _cut(data: bytes) -> None:
-    """Read cut text in every format; what is written of its words is read as it was."""
+    """Read segmented text in every format; its words, written and read again, must be the same."""
     refused = 0
     for format in (None, *CUT_FORMATS):
         try:
@@ -213,18 +213,18 @@ def _cut(data: bytes) -> None:
         except FileError:
             refused += 1
             continue
-        for one in sentences:
-            assert len(one.text) == len(one.marks)
-            assert one.text
-            if one.whole and not set(one.text) & set(" \t\r\f\v\n\ufeff"):
-                (again,) = parse_cut("input", " ".join(one.words()).encode(), "cut")
-                assert again.words() == one.words()
+        for sentence in sentences:
+            assert len(sentence.text) == len(sentence.marks)
+            assert sentence.text
+            if sentence.whole and not set(sentence.text) & set(" \t\r\f\v\n\ufeff"):
+                (again,) = parse_cut("input", " ".join(sentence.words()).encode(), "cut")
+                assert again.words() == sentence.words()
     if refused > len(CUT_FORMATS):
         raise FileError("input", "no format reads it")
 
 
 def _raw() -> Callable[[bytes], None]:
-    """Cut raw text as it comes, in pieces and line by line: the same words."""
+    """Segment raw text whole, in pieces and line by line: the words must be the same."""
     words = ["東京", "都", "日本", "日本海", "海", "は", "ab", "11", "👩"]
     lines = [" ".join(random.Random(k).choices(words, k=6)) for k in range(40)]
     model = WordSegmenter(n_models=1).fit(lines)
@@ -234,7 +234,10 @@ def _raw() -> Callable[[bytes], None]:
         whole = model._cutter(own).cut(data, True)
         cutter = model._cutter(own)
         cuts = [data[i : i + 7] for i in range(0, len(data), 7)]
-        assert b"".join([*(cutter.cut(one, False) for one in cuts), cutter.cut(b"", True)]) == whole
+        assert (
+            b"".join([*(cutter.cut(chunk, False) for chunk in cuts), cutter.cut(b"", True)])
+            == whole
+        )
         text = data.decode()
         rows = model.predict(text.split("\n"), dictionary=own)
         assert whole.decode() == "\n".join(" ".join(row) for row in rows)
@@ -243,7 +246,7 @@ def _raw() -> Callable[[bytes], None]:
 
 
 def _file(read: Callable[[str], Any], suffix: str = "") -> Callable[[bytes], None]:
-    """Make a reader of files one of bytes."""
+    """Turn a reader of files into a reader of bytes."""
 
     def of_bytes(data: bytes) -> None:
         read(memory_file(data, suffix))
@@ -256,7 +259,7 @@ def _text(name: str, read: Callable[[bytes], None], *more: type[Exception]) -> T
     return Target(name, lambda rng: mutated(rng, seeds), read, (FileError, *more))
 
 
-#: Values of cells of tables: none is a string with a label.
+#: Odd values of table cells, none of them a valid label.
 _ODD = (
     None, True, -1, 2**63 - 1, 1.5, float("nan"), float("inf"), b"\xff", date(2020, 1, 1),
     datetime(2020, 1, 1), [], ["a"], ["a", None], [[1]], {"a": 1}, [{"start": 0}], "", " ", "\n",
@@ -266,7 +269,7 @@ _HEADINGS = ("tokens", "tags", "word", "label", "sentence_id", "text", "pos", ""
 
 
 def _parquet_tables() -> Callable[[random.Random], bytes]:
-    """Make tables in Parquet: of odd values, or good ones with other bytes."""
+    """Make Parquet tables with odd values, or valid ones with changed bytes."""
     import pyarrow
     from pyarrow import parquet
 
@@ -302,7 +305,7 @@ def _parquet_tables() -> Callable[[random.Random], bytes]:
 
 
 def _doc_bins() -> Callable[[random.Random], bytes]:
-    """Make files of spaCy's with other bytes in what is compressed."""
+    """Make spaCy files with changed bytes inside the compressed data."""
     seeds = [
         zlib.decompress(FORMATS["docbin"]().render(FORMATS["prodigy"]().documents(seed)))
         for seed in (
@@ -319,7 +322,7 @@ def _doc_bins() -> Callable[[random.Random], bytes]:
 
 
 def _other_packages() -> list[Target]:
-    """Return the readers that need other packages, of those that are there."""
+    """Return the readers whose optional packages are installed."""
     targets = []
     if find_spec("pyarrow"):
         targets.append(

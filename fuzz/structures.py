@@ -1,8 +1,8 @@
 """``python -m fuzz.structures``: every structure against enumeration.
 
-What a structure answers to a batch of scores is compared with the enumeration of its outputs; some
-examples of each batch are solved as integer programs, by hyperedges where the structure has them,
-and as tensors where PyTorch is installed. Scores are plain, tied, tiny, huge or of mixed sizes, and
+A structure's answers to a batch of scores are compared with the enumeration of its outputs; some
+examples of each batch are also solved as integer programs, by hyperedges if the structure has them,
+and as tensors if PyTorch is installed. Scores are plain, tied, tiny, huge or of mixed sizes, and
 some parts are forbidden.
 """
 
@@ -20,16 +20,16 @@ from fuzz.comparison import MOST_FINDINGS, Campaign, Comparison
 from fuzz.enumeration import Batch
 
 TEMPERATURES = (0.3, 1.0, 5.0)
-#: One example of a batch in this number is given to the integer program, and to the hyperedges.
+#: One in this number of examples is also solved by the integer program and by hyperedges.
 PROGRAMS, EDGES = 100, 5
-#: Of structures under automata, one in this number.
+#: The same for structures under automata.
 LOSSES = 2
-#: How often all scores of a batch are numbers of float32, as tensors are.
+#: The probability that all scores of a batch are float32 numbers, like tensors.
 NARROW = 0.25
 #: The structures that have kernels.
 KERNELS = ["chains of order 1", "segments", "spans", "projective arcs", "arcs"]
-#: Of structures that are written in Python, or are integer programs themselves, all examples are
-#: solved and summed, and one in this number is asked everything else.
+#: For structures in Python, or integer programs, all examples are solved and summed, but only one
+#: in this number gets the other queries.
 SLOW = 10
 
 
@@ -46,7 +46,7 @@ def fuzz(
     begin = time.monotonic()
     campaign = Campaign(name)
     rng = np.random.default_rng([seed, list(CASES).index(name)])
-    apart = np.random.default_rng([seed, list(CASES).index(name), 2])  # instances stay the same
+    apart = np.random.default_rng([seed, list(CASES).index(name), 2])  # keeps instances
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         while campaign.instances < instances and time.monotonic() - begin < seconds:
@@ -59,13 +59,13 @@ def fuzz(
             own.refused(np.flatnonzero(~np.isfinite(batch.best))[:2])
             legal = batch.legal
             temperature = float(rng.choice(case.temperatures))
-            some = legal[::SLOW] if case.slow else legal
+            sample = legal[::SLOW] if case.slow else legal
             if own.solved(legal):
-                own.decoded(some)
+                own.decoded(sample)
             own.summed(legal, temperature)
-            own.ranked(some, int(rng.integers(1, 7)))
-            own.spread(some, temperature)
-            own.counted(some)
+            own.ranked(sample, int(rng.integers(1, 7)))
+            own.spread(sample, temperature)
+            own.counted(sample)
             if case.certified is not None:
                 Comparison(campaign, batch, case.certified).proven(legal, temperature)
                 own.lost(legal[::LOSSES], temperature, rng)
@@ -98,7 +98,7 @@ def fuzz_kernels(
     size: int = 5000,
     seconds: float = float("inf"),
 ) -> Campaign:
-    """Compare what the kernels answer on a device, on instances that they can answer."""
+    """Compare the kernels' answers on a device, on instances they support."""
     begin = time.monotonic()
     campaign = Campaign(name)
     rng = np.random.default_rng([seed, list(CASES).index(name), 1])
@@ -120,25 +120,25 @@ def fuzz_kernels(
 
 
 def main() -> int:
-    """Fuzz the structures one after another; return 1 where an answer was wrong."""
+    """Fuzz the structures one after another; return 1 if an answer was wrong."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.structures", description=__doc__)
     parser.add_argument("structures", nargs="*", help=f"some of {', '.join(CASES)}; default: all")
     parser.add_argument("--instances", type=int, default=100_000, help="of each structure")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for all together")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cpu", help="cuda: the tensor kernels there, alone")
+    parser.add_argument("--device", default="cpu", help="cuda: only the tensor kernels there")
     arguments = parser.parse_args()
     if unknown := set(arguments.structures) - set(CASES):
-        parser.error(f"there is no structure {min(unknown)!r}; there are {', '.join(CASES)}")
+        parser.error(f"unknown structure {min(unknown)!r}; choose from {', '.join(CASES)}")
     on_cpu = arguments.device == "cpu"
-    chosen = arguments.structures or (list(CASES) if on_cpu else KERNELS)
+    names = arguments.structures or (list(CASES) if on_cpu else KERNELS)
     if tensors is None:
-        print("no tensors and no kernels are compared: PyTorch is not installed")
+        print("tensors and kernels are not compared: PyTorch is not installed")
         if not on_cpu:
             return 2
-    found = 0
-    for name in chosen:
-        share = arguments.seconds / len(chosen)
+    findings = 0
+    for name in names:
+        share = arguments.seconds / len(names)
         options = {"seed": arguments.seed, "seconds": share}
         campaign = (
             fuzz(name, arguments.instances, **options)
@@ -150,8 +150,8 @@ def main() -> int:
             print(f"  no {query}: {reason[:150]}")
         for line in campaign.findings[:5]:
             print(f"  {line}")
-        found += len(campaign.findings)
-    return 1 if found else 0
+        findings += len(campaign.findings)
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Batches as padded tensors: what :mod:`structlearn.torch` answers, compared with enumeration.
+"""Comparison of :mod:`structlearn.torch` on padded tensors with enumeration.
 
-On the CPU the core computes, and for some examples the kernels do, in Triton's interpreter; on CUDA
-the kernels do. Tensors are padded with numbers that must not count.
+The core computes on the CPU, and for some examples the kernels in Triton's interpreter; the kernels
+compute on CUDA. Tensors are padded with numbers that must not count.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from structlearn.torch.batches import Batch as Padded
 from structlearn.torch.kinds import kind_type
 from structlearn.torch.operators import compute, entropies, gradients
 
-#: One example in this number goes through the core as a tensor; this share of the batches
-#: goes through the kernels in the interpreter, which is slow: a few of their examples.
+#: One in this number of examples is passed to the core as a tensor; a few examples of this share
+#: of the batches are passed to the kernels in the interpreter, which is slow.
 TENSORS, INTERPRETED = 5, 0.02
-#: Scores beyond this multiple of the temperature are rounded by more than expected counts of the
-#: kernels can stand: sums and best outputs are compared, counts are not.
+#: Beyond this multiple of the temperature, rounding of scores is too coarse for the kernels'
+#: expected counts: only sums and best outputs are compared.
 ENORMOUS = 1e12
 
-#: Which axes of a block grow with the length, the batch's being the first.
+#: The axes of a block that grow with the length; axis 0 is the batch.
 _LONG = {"label": (1,), "segment": (1,), "arc": (1, 2), "sibling": (1, 2, 3), "span": (1, 2)}
-#: By how much a value may be off, as a share of the scores' size and of the temperature; the same
-#: of an expected count.
+#: The allowed error of a value, relative to the scores' size and to the temperature; and that of
+#: an expected count.
 _CLOSE = {
     torch.float64: (1e-12, 1e-11, 1e-13, 1e-9),
     torch.float32: (2e-6, 2e-5, 1e-6, 5e-5),
@@ -45,19 +45,19 @@ _CLOSE = {
 
 
 def has_tensors(structure: Any) -> bool:
-    """Tell whether padded tensors can be cut for a structure."""
+    """Return whether a structure has a padded form."""
     return kind_type(structure) is not None
 
 
 def compare_by_core(
     campaign: Campaign, batch: Batch, rng: np.random.Generator, temperature: float
 ) -> None:
-    """Compare some examples of a batch as tensors on the CPU, where the core computes."""
-    chosen = batch.legal[::TENSORS]
-    if len(chosen):
-        found = TensorComparison(campaign, batch, chosen, rng)
-        found.compare(temperature)
-        found.ranked(3)
+    """Compare some examples of a batch as tensors on the CPU, computed by the core."""
+    rows = batch.legal[::TENSORS]
+    if len(rows):
+        comparison = TensorComparison(campaign, batch, rows, rng)
+        comparison.compare(temperature)
+        comparison.ranked(3)
 
 
 def compare_by_kernels(
@@ -67,7 +67,7 @@ def compare_by_kernels(
     temperature: float,
     device: str = "cpu",
 ) -> None:
-    """Compare a batch as the kernels answer it: a few examples where they are interpreted."""
+    """Compare a batch computed by the kernels; only a few examples in the interpreter."""
     interpreted = device == "cpu"
     if interpreted and (importlib.util.find_spec("triton") is None or rng.random() > INTERPRETED):
         return
@@ -78,18 +78,20 @@ def compare_by_kernels(
         "illegal": (np.flatnonzero(~np.isfinite(batch.best)), 1),
     }
     with _kernels_on_the_cpu() if interpreted else nullcontext():
-        for name, (chosen, few) in groups.items():
-            chosen = chosen[:few] if interpreted else chosen
-            if not len(chosen):
+        for name, (rows, few) in groups.items():
+            rows = rows[:few] if interpreted else rows
+            if not len(rows):
                 continue
-            found = TensorComparison(campaign, batch, chosen, rng, device=device, label="kernels")
-            if found.kind.has_kernel(list(found.scores.values()), temperature):
-                found.compare(temperature, counts=name != "sums")
+            comparison = TensorComparison(
+                campaign, batch, rows, rng, device=device, label="kernels"
+            )
+            if comparison.kind.has_kernel(list(comparison.scores.values()), temperature):
+                comparison.compare(temperature, counts=name != "sums")
 
 
 @contextmanager
 def _kernels_on_the_cpu() -> Iterator[None]:
-    """Have the kernels compute, in Triton's interpreter."""
+    """Make the kernels compute, in Triton's interpreter."""
     modules = (compute, entropies, gradients)
     before = [module.on_gpu for module in modules]
     try:
@@ -107,9 +109,9 @@ class TensorComparison:
     Parameters
     ----------
     chosen : array of int
-        The examples. Kernels take those without a legal output as well.
+        The examples. Kernels also take those without a legal output.
     label : str
-        What the answers are counted as.
+        The name under which answers are counted.
     """
 
     def __init__(
@@ -137,7 +139,7 @@ class TensorComparison:
         self.scores = {name: self._block(name) for name in batch.case.shapes}
         self.lengths = torch.full((len(chosen),), self.length, device=self.device)
         self.kind = Padded(self.structure, self.scores, self.lengths).kind
-        # All outputs as tensors, and where each is.
+        # All outputs as tensors, and the row of each.
         main = self.scores[self.structure.label_block]
         fake = torch.zeros((len(batch.outputs), *main.shape[1:]))
         lengths = torch.full((len(batch.outputs),), self.length)
@@ -153,16 +155,16 @@ class TensorComparison:
         return self.structure.blocks(1)[name].outcomes
 
     def _padding(self, name: str) -> list[tuple[int, int]]:
-        """Return how much is added at the end of each axis, the batch's included."""
+        """Return the padding at the end of each axis, including the batch."""
         shape = self.batch.case.shapes[name]
-        found = [(0, 0)] * (len(shape) + 1)
+        widths = [(0, 0)] * (len(shape) + 1)
         extra = self.longer - self.length
         for axis in _LONG.get(name, ()):
-            found[axis] = (0, extra)
+            widths[axis] = (0, extra)
         if name.startswith("transition") and self._rank(name) > len(self._outcomes(name)):
             sites = max(self.longer - len(self._outcomes(name)) + 1, 0)
-            found[1] = (0, sites - shape[0])
-        return found
+            widths[1] = (0, sites - shape[0])
+        return widths
 
     def _block(self, name: str) -> torch.Tensor:
         block = self.batch.block(name, self.chosen)
@@ -179,16 +181,16 @@ class TensorComparison:
         return {name: block.clone().requires_grad_() for name, block in self.scores.items()}
 
     def _cut(self, name: str, block: torch.Tensor) -> Array:
-        """Return what belongs to the examples of a block, a row each; NaN where padding counts."""
-        found: Array = block.detach().cpu().double().numpy()
+        """Return a block without its padding, a row for each example; NaN if padding counts."""
+        values: Array = block.detach().cpu().double().numpy()
         if name not in self.shared:
             shape = self.batch.case.shapes[name]
-            inside = found[(slice(None), *(slice(0, n) for n in shape))].copy()
-            axes = tuple(range(1, found.ndim))
-            counted = (found != 0).sum(axis=axes) > (inside != 0).sum(axis=axes)
+            inside = values[(slice(None), *(slice(0, n) for n in shape))].copy()
+            axes = tuple(range(1, values.ndim))
+            counted = (values != 0).sum(axis=axes) > (inside != 0).sum(axis=axes)
             inside[counted] = np.nan
-            found = inside
-        return found.reshape(len(found), -1)
+            values = inside
+        return values.reshape(len(values), -1)
 
     def _parts(self, parts: dict[str, torch.Tensor]) -> Array:
         """Return expected counts, a row for each example."""
@@ -205,7 +207,7 @@ class TensorComparison:
         self.campaign.compared[self.label] += n
 
     def _wrong(self, query: str, at: npt.NDArray[np.bool_], expected: Any, got: Any) -> None:
-        """Note the first of the examples whose answer is wrong."""
+        """Note the first example with a wrong answer."""
         if not at.any():
             return
         k = int(at.argmax())
@@ -221,7 +223,7 @@ class TensorComparison:
         return self.batch.slack(self.size)[self.chosen] + self.share * temperature
 
     def compare(self, temperature: float, counts: bool = True) -> None:
-        """Compare sums and best outputs, and unless ``counts`` is false gradients and entropies."""
+        """Compare sums and best outputs, and, if ``counts``, gradients and entropies."""
         try:
             self.summed(temperature, counts)
             if not self.legal.all():
@@ -239,7 +241,7 @@ class TensorComparison:
             )
 
     def summed(self, temperature: float, counts: bool) -> None:
-        """Compare sums and their gradients, those without a legal output as well."""
+        """Compare sums and their gradients, also without a legal output."""
         legal, query = self.legal, f"infer({temperature})"
         value, parts = infer(
             self.structure, self.scores, lengths=self.lengths, temperature=temperature
@@ -270,8 +272,8 @@ class TensorComparison:
 
     def lost(self, temperature: float) -> None:
         """Compare the loss of random outputs and its gradient; all examples are legal."""
-        batch, chosen = self.batch, self.chosen
-        legal = np.isfinite(batch.values[chosen])
+        batch, rows = self.batch, self.chosen
+        legal = np.isfinite(batch.values[rows])
         gold = np.where(legal, self.rng.random(legal.shape), -1.0).argmax(axis=1)
         leaves = self._leaves()
         y = tuple(t[torch.from_numpy(gold)].to(self.device) for t in self.packed)
@@ -281,8 +283,8 @@ class TensorComparison:
         loss.sum().backward()
         got = loss.detach().cpu().double().numpy()
         self._count(2 * len(got))
-        right = batch.sums(chosen, temperature, self.blur, floor=self.least)
-        values = right.values - batch.values[chosen, gold]
+        right = batch.sums(rows, temperature, self.blur, floor=self.least)
+        values = right.values - batch.values[rows, gold]
         query = f"structured_loss({temperature})"
         self._wrong(query, ~(np.abs(got - values) <= 2 * self._slack(temperature)), values, got)
         self._gradient(
@@ -292,7 +294,7 @@ class TensorComparison:
     def _gradient(
         self, query: str, leaves: dict[str, torch.Tensor], least: Array, most: Array
     ) -> None:
-        """Compare gradients with what they lie between, of shared blocks with the sums of it."""
+        """Compare gradients with their bounds; those of shared blocks with the sums of bounds."""
         for name, leaf in leaves.items():
             assert leaf.grad is not None
             low, high = least[:, self.batch.columns[name]], most[:, self.batch.columns[name]]
@@ -308,16 +310,16 @@ class TensorComparison:
         """Compare entropies and their gradients; all examples are legal."""
         right = self.batch.sums(self.chosen, temperature)
         leaves = self._leaves()
-        found = entropy(self.structure, leaves, lengths=self.lengths, temperature=temperature)
-        found.sum().backward()
-        got = found.detach().cpu().numpy()
+        entropies = entropy(self.structure, leaves, lengths=self.lengths, temperature=temperature)
+        entropies.sum().backward()
+        got = entropies.detach().cpu().numpy()
         self._count(2 * len(got))
-        # Digits are lost in proportion to the scores.
+        # The loss of digits is proportional to the scores.
         close = 1e-7 + 1e-10 * self.batch.sizes[self.chosen] / temperature
         query = f"entropy({temperature})"
         sure = close < 0.01
         self._wrong(query, sure & ~(np.abs(got - right.entropies) <= close), right.entropies, got)
-        if not sure.all():  # shared blocks add up what is not sure
+        if not sure.all():  # shared blocks add up the uncertainties
             return
         logs = np.where(right.p > 0, np.log(np.maximum(right.p, 1e-300)), 0.0)
         slope = (
@@ -328,7 +330,7 @@ class TensorComparison:
         self._gradient(query, leaves, slope - most[:, np.newaxis], slope + most[:, np.newaxis])
 
     def ranked(self, n: int) -> None:
-        """Compare k-best lists, which the core makes; all examples are legal."""
+        """Compare k-best lists, computed by the core; all examples are legal."""
         got, y = kbest(self.structure, n, self.scores, lengths=self.lengths)
         self._count(len(self.chosen))
         values = got.cpu().double().numpy()
@@ -342,8 +344,8 @@ class TensorComparison:
         for k in range(n):
             rows = [self.rows.get(r.tobytes(), -1) for r in self._flat([t[:, k] for t in tensors])]
             there = np.isfinite(right[:, k])
-            found = np.where(
+            row_values = np.where(
                 np.array(rows) < 0, np.nan, self.batch.values[self.chosen, np.maximum(rows, 0)]
             )
-            wrong = there & ~(np.abs(found - right[:, k]) <= slack[:, 0])
-            self._wrong(f"kbest({n})", wrong, right[:, k], found)
+            wrong = there & ~(np.abs(row_values - right[:, k]) <= slack[:, 0])
+            self._wrong(f"kbest({n})", wrong, right[:, k], row_values)

@@ -1,7 +1,7 @@
-"""Constraints as users write them, drawn at random, and what each says in other words.
+"""Random constraints in users' notation, each with an independent test of whether it holds.
 
-What holds of an output is told from its labels by Python's own regular expressions and by loops
-over positions; nothing here knows of automata, masks or rows.
+Whether a constraint holds is decided from an output's labels by Python's regular expressions and by
+loops over positions; nothing here uses automata, masks or rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Names of labels by their number: plain ones, of chunks, some with signs, one written twice.
+#: Names of labels by their number: plain ones, chunk labels, some with signs, one duplicated.
 _NAMES = {
     1: [["A"], ["O"]],
     2: [["O", "A"], ["A", "B"], ["B-X", "I-X"], ["New Street", "a|b"], ["A", "A"]],
@@ -35,9 +35,9 @@ class Written(NamedTuple):
     Attributes
     ----------
     text : str
-        As :func:`structlearn.constraints.parse` reads it.
+        The input of :func:`structlearn.constraints.parse`.
     holds : callable
-        Tells of an output's labels, from first to last, whether it holds.
+        Takes an output's labels and returns whether the constraint holds.
     """
 
     text: str
@@ -45,9 +45,9 @@ class Written(NamedTuple):
 
 
 class _Selection(NamedTuple):
-    """Labels, chunks or pairs, as text, and the places where they are used.
+    """Labels, chunks or pairs as text, and the places where they are used.
 
-    A place is a pair: what kind of part it is, and which of them.
+    A place is a pair: the kind of part, and its number.
     """
 
     text: str
@@ -71,9 +71,9 @@ def draw_written(
     Parameters
     ----------
     blocks : sequence of str
-        Those of ``start``, ``end`` and ``transition`` whose parts may be named.
+        The blocks among ``start``, ``end`` and ``transition`` whose parts may be named.
     segments : bool
-        Each label is one of a segment, so that places and ends are not known.
+        Whether each label is that of a segment, so that places and ends are unknown.
     """
     writer = _Writer(rng, list(names), length, blocks, segments)
     return [writer.constraint() for _ in range(int(rng.integers(1, 4)))]
@@ -114,7 +114,7 @@ class _Writer:
         return label[2:] if self.tagged else label
 
     def _begins(self, y: Sequence[str], t: int) -> bool:
-        """Tell whether a chunk begins at a position."""
+        """Return whether a chunk begins at a position."""
         if y[t] == "O":
             return False
         if self.segments or t == 0 or self._type(y[t - 1]) != self._type(y[t]):
@@ -122,13 +122,13 @@ class _Writer:
         return self.tagged and (y[t][0] in "BS" or y[t - 1][0] in "ES")
 
     def _chunks(self, y: Sequence[str], kind: str) -> list[int]:
-        """Return where chunks of a type begin."""
+        """Return the positions where chunks of a type begin."""
         return [t for t in range(len(y)) if self._type(y[t]) == kind and self._begins(y, t)]
 
     # -- selections -----------------------------------------------------------------------------
 
     def _name(self, name: str) -> str:
-        """Return a name as an argument: in quotes where it needs them, and sometimes elsewhere."""
+        """Return a name as an argument: quoted if necessary, and sometimes otherwise."""
         bare = re.fullmatch(r"[A-Za-z][A-Za-z-]*", name) and self.rng.random() < 0.5
         return name if bare else repr(name)
 
@@ -178,22 +178,24 @@ class _Writer:
         return made
 
     def _side(self, **options: bool) -> _Selection:
-        """Draw one selection, or a list of two: any of them."""
-        one = self._selection(**options)
+        """Draw one selection, or a list of two alternatives."""
+        first = self._selection(**options)
         if self.rng.random() < 0.7:
-            return one
+            return first
         other = self._selection(**options)
-        return _Selection(f"[{one.text}, {other.text}]", lambda y: one.uses(y) | other.uses(y))
+        return _Selection(f"[{first.text}, {other.text}]", lambda y: first.uses(y) | other.uses(y))
 
     # -- constraints ----------------------------------------------------------------------------
 
     def _count(self) -> Written:
-        some = [self._selection(parts=True) for _ in range(1 if self.rng.random() < 0.7 else 2)]
-        named = ", ".join(one.text for one in some)
+        selections = [
+            self._selection(parts=True) for _ in range(1 if self.rng.random() < 0.7 else 2)
+        ]
+        named = ", ".join(selection.text for selection in selections)
         n = int(self.rng.integers(0, 4))
 
         def count(y: Sequence[str]) -> int:
-            return len(set[Any]().union(*(one.uses(y) for one in some)))
+            return len(set[Any]().union(*(selection.uses(y) for selection in selections)))
 
         return _pick(
             self.rng,
@@ -208,8 +210,10 @@ class _Writer:
 
     def _each(self) -> Written:
         if self.rng.random() < 0.5:
-            one = self._chunk() if self.types and self.rng.random() < 0.5 else self._label()
-            return Written(f"each_at_most_once({one.text})", lambda y: len(one.uses(y)) <= 1)
+            selection = self._chunk() if self.types and self.rng.random() < 0.5 else self._label()
+            return Written(
+                f"each_at_most_once({selection.text})", lambda y: len(selection.uses(y)) <= 1
+            )
         names = set(self.names)
         return Written(
             "each_at_most_once()", lambda y: all(list(y).count(name) <= 1 for name in names)
@@ -230,9 +234,13 @@ class _Writer:
                 "contiguous()", lambda y: all(len(self._chunks(y, k)) <= 1 for k in types)
             )
         if kind < 0.7:
-            one = str(_pick(self.rng, types))
-            text = self._name(one) if self.tagged or kind < 0.5 else f"Chunk({self._name(one)})"
-            return Written(f"contiguous({text})", lambda y: len(self._chunks(y, one)) <= 1)
+            chosen_type = str(_pick(self.rng, types))
+            text = (
+                self._name(chosen_type)
+                if self.tagged or kind < 0.5
+                else f"Chunk({self._name(chosen_type)})"
+            )
+            return Written(f"contiguous({text})", lambda y: len(self._chunks(y, chosen_type)) <= 1)
         name = str(_pick(self.rng, self.names))
 
         def runs(y: Sequence[str]) -> int:
@@ -251,23 +259,23 @@ class _Writer:
         return Written(f"precedes({first.text}, {second.text})", holds)
 
     def _not_adjacent(self) -> Written:
-        one = self._member()
-        other = self._member() if self.rng.random() < 0.7 else one
-        text = one[0] if other is one else f"{one[0]}, {other[0]}"
-        apart = one[2] or other[2]  # chunks are no neighbours of themselves
+        member = self._member()
+        other = self._member() if self.rng.random() < 0.7 else member
+        text = member[0] if other is member else f"{member[0]}, {other[0]}"
+        apart = member[2] or other[2]  # a chunk is not its own neighbour
 
         def meet(y: Sequence[str], t: int) -> bool:
             a, b = y[t - 1], y[t]
             if apart and self._type(a) == self._type(b) and not self._begins(y, t):
                 return False
-            return (one[1](a) and other[1](b)) or (other[1](a) and one[1](b))
+            return (member[1](a) and other[1](b)) or (other[1](a) and member[1](b))
 
         return Written(
             f"not_adjacent({text})", lambda y: not any(meet(y, t) for t in range(1, len(y)))
         )
 
     def _member(self) -> tuple[str, Callable[[str], bool], bool]:
-        """Draw a label or a chunk: its text, whether a label is of it, whether it is a chunk."""
+        """Draw a label or a chunk: its text, a test for labels, and whether it is a chunk."""
         if self.types and self.rng.random() < 0.4:
             kind = str(_pick(self.rng, self.types))
             return f"Chunk({self._name(kind)})", lambda k: self._type(k) == kind, True
@@ -288,7 +296,7 @@ class _Writer:
         )
 
     def _expression(self, depth: int) -> tuple[str, str]:
-        """Draw an expression over labels, and Python's over the letters a, b, c for them."""
+        """Draw an expression over labels, and Python's over the letters a, b, c in their place."""
         kind = self.rng.random()
         if depth == 0 or kind < 0.2:
             return self._letters()
@@ -300,8 +308,8 @@ class _Writer:
             ours, pythons = ("|".join(row[i] for row in rows) for i in (0, 1))
             return f"({ours})", f"(?:{pythons})"
         ours, pythons = self._expression(depth - 1)
-        low, more = (int(n) for n in self.rng.integers(0, 3, size=2))
-        signs = ["*", "*", "+", "?", f"{{{low}}}", f"{{{low},}}", f"{{{low},{low + more}}}"]
+        low, extra = (int(n) for n in self.rng.integers(0, 3, size=2))
+        signs = ["*", "*", "+", "?", f"{{{low}}}", f"{{{low},}}", f"{{{low},{low + extra}}}"]
         sign = str(_pick(self.rng, signs))
         return f"({ours}){sign}", f"(?:{pythons}){sign}"
 
@@ -312,18 +320,18 @@ class _Writer:
             return ".", "."
         if kind < 0.3 and self.tagged:
             tag = str(_pick(self.rng, [name for name in every if name != "O"]))[:2]
-            found = "".join(chr(ord("a") + i) for i, k in enumerate(every) if k.startswith(tag))
-            return f"{tag}*", f"[{found}]"
-        some = [i for i in range(len(every)) if self.rng.random() < 0.5] or [0]
-        ours = " ".join(self._quoted(every[i]) for i in some)
-        pythons = "".join(chr(ord("a") + i) for i in some)
+            letters = "".join(chr(ord("a") + i) for i, k in enumerate(every) if k.startswith(tag))
+            return f"{tag}*", f"[{letters}]"
+        numbers = [i for i in range(len(every)) if self.rng.random() < 0.5] or [0]
+        ours = " ".join(self._quoted(every[i]) for i in numbers)
+        pythons = "".join(chr(ord("a") + i) for i in numbers)
         if kind < 0.45:
             return f"[{ours}]", f"[{pythons}]"
         if kind < 0.6:
             return f"[^{ours}]", f"[^{pythons}]"
-        return self._quoted(every[some[0]]), pythons[0]
+        return self._quoted(every[numbers[0]]), pythons[0]
 
     def _quoted(self, name: str) -> str:
-        """Return a name as it stands in a pattern."""
+        """Return a name in the notation of patterns."""
         bare = re.fullmatch(r"[A-Za-z][A-Za-z-]*", name) and self.rng.random() < 0.7
         return name if bare else repr(name)

@@ -145,15 +145,15 @@ class Draw:
     def sequence_scores(self, B: int, L: int, K: int) -> Tensors:
         """Transition, start and end, with label 0 always allowed."""
         each = self.rng.random() < 0.3
-        found = [self.scores(*((B, K, K) if each else (K, K))), self.scores(K), self.scores(K)]
-        for x in found:
+        blocks = [self.scores(*((B, K, K) if each else (K, K))), self.scores(K), self.scores(K)]
+        for x in blocks:
             x[..., 0] = torch.where(x[..., 0] == LOW, 0.0, x[..., 0])
-        found[0][..., 0, :] = torch.where(found[0][..., 0, :] == LOW, 0.0, found[0][..., 0, :])
-        return found
+        blocks[0][..., 0, :] = torch.where(blocks[0][..., 0, :] == LOW, 0.0, blocks[0][..., 0, :])
+        return blocks
 
 
 def exact(inputs: Tensors, reference: Callable[..., torch.Tensor]) -> tuple[torch.Tensor, Tensors]:
-    """Value and gradients of a reference in float64, 0 where a score is −∞ or nothing is legal."""
+    """Value and gradients of a reference in float64; 0 if a score is −∞ or nothing is legal."""
     wide = [x.double().detach().requires_grad_() for x in inputs]
     value = reference(*wide)
     legal = value > LOW
@@ -172,7 +172,7 @@ def error(got: torch.Tensor, wanted: torch.Tensor) -> float:
 
 
 def tempered(reference: Callable[..., torch.Tensor], t: float) -> Callable[..., torch.Tensor]:
-    return lambda *x: t * reference(*(one / t for one in x))
+    return lambda *x: t * reference(*(block / t for block in x))
 
 
 def compare(
@@ -300,10 +300,10 @@ def check_long(draw: Draw) -> list[float]:
     errors = [error(got[0], wanted), error(value, wanted)]
     errors += [error(p, q) for p, q in zip(got[1:], parts, strict=True)]
     best = chain_reference(*(x.double() for x in inputs), n, best=True)
-    found, y = viterbi.chain_argmax(*inputs, n)
+    best_value, y = viterbi.chain_argmax(*inputs, n)
     return [
         *errors,
-        error(found, best),
+        error(best_value, best),
         error(path_score([x.double() for x in inputs], y, n), best),
     ]
 
@@ -320,8 +320,8 @@ CHECKS: dict[str, tuple[int, Callable[[Draw], list[float]]]] = {
 
 def main(names: list[str]) -> None:
     results: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    for asked in names or list(CHECKS):
-        name, _, seeds = asked.partition(":")
+    for request in names or list(CHECKS):
+        name, _, seeds = request.partition(":")
         repeats, check = CHECKS[name]
         first, last = (int(x) for x in (seeds or f"0-{repeats}").split("-"))
         begin = time.monotonic()
@@ -345,9 +345,9 @@ def main(names: list[str]) -> None:
             )
             if not max(errors) < limit:
                 failed.append(f"seed {seed}, {kind}, ε {draw.temperature}, {draw.closed}: {errors}")
-        results[asked] = {"draws": last - first, "worst": worst, "failed": failed[:8]}
+        results[request] = {"draws": last - first, "worst": worst, "failed": failed[:8]}
         seconds = time.monotonic() - begin
-        print(name, f"{seconds:.1f} s", json.dumps(results[asked]), file=sys.stderr, flush=True)
+        print(name, f"{seconds:.1f} s", json.dumps(results[request]), file=sys.stderr, flush=True)
     print(json.dumps(results, indent=1))
 
 

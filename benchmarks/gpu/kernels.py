@@ -3,8 +3,9 @@
     PYTHONPATH=src python benchmarks/gpu/kernels.py [name ...]
 
 Needs torch, triton and CUDA, not the core. ``eager`` are best and median of single calls by CUDA
-events, ``graph`` those of replays of a CUDA graph: the device's work without Python's. ``error`` is
-the largest difference from the same kernel in float64, ``megabytes`` the peak beyond the inputs.
+events, ``graph`` those of replays of a CUDA graph: the time of the device without Python.
+``error`` is the largest difference from the same kernel in float64, ``megabytes`` the peak beyond
+the inputs.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ DEVICE = "cuda"
 def times(call: Callable[[], Any], repeats: int = 50) -> list[float]:
     for _ in range(5):
         call()
-    found = []
+    milliseconds = []
     for _ in range(repeats):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
         call()
         end.record()
         end.synchronize()
-        found.append(begin.elapsed_time(end))
-    return [round(min(found), 4), round(statistics.median(found), 4)]
+        milliseconds.append(begin.elapsed_time(end))
+    return [round(min(milliseconds), 4), round(statistics.median(milliseconds), 4)]
 
 
 def replays(call: Callable[[], Any]) -> list[float]:
@@ -77,7 +78,7 @@ def chain_inputs(B: int, L: int, K: int) -> list[torch.Tensor]:
 
 
 def cases() -> dict[str, Callable[[], dict[str, Any]]]:
-    found: dict[str, Callable[[], dict[str, Any]]] = {}
+    calls: dict[str, Callable[[], dict[str, Any]]] = {}
     for B, L, K in [(256, 128, 45), (32, 128, 9), (256, 512, 45), (64, 512, 128), (16, 128, 256)]:
 
         def loss(B: int = B, L: int = L, K: int = K) -> dict[str, Any]:
@@ -91,9 +92,9 @@ def cases() -> dict[str, Callable[[], dict[str, Any]]]:
         def decode(B: int = B, L: int = L, K: int = K) -> dict[str, Any]:
             return measure(viterbi.chain_argmax, chain_inputs(B, L, K))
 
-        found[f"chain loss {B}x{L}x{K}"] = loss
-        found[f"chain infer {B}x{L}x{K}"] = infer
-        found[f"chain argmax {B}x{L}x{K}"] = decode
+        calls[f"chain loss {B}x{L}x{K}"] = loss
+        calls[f"chain infer {B}x{L}x{K}"] = infer
+        calls[f"chain argmax {B}x{L}x{K}"] = decode
 
     def segments(best: bool) -> dict[str, Any]:
         inputs: list[Any] = chain_inputs(32, 100, 9)
@@ -102,8 +103,8 @@ def cases() -> dict[str, Callable[[], dict[str, Any]]]:
             return measure(semimarkov.segment_argmax, inputs)
         return measure(semimarkov.segment_infer, [*inputs, 1.0])
 
-    found["semi-Markov 32x100x12x9"] = lambda: segments(False)
-    found["semi-Markov argmax 32x100x12x9"] = lambda: segments(True)
+    calls["semi-Markov 32x100x12x9"] = lambda: segments(False)
+    calls["semi-Markov argmax 32x100x12x9"] = lambda: segments(True)
 
     def trees(kernel: Callable[..., Any], *options: Any) -> dict[str, Any]:
         arc = torch.randn(64, 41, 41, device=DEVICE)
@@ -111,18 +112,18 @@ def cases() -> dict[str, Callable[[], dict[str, Any]]]:
         n[0] = 40
         return measure(kernel, [arc, n, *options])
 
-    found["projective 64x40"] = lambda: trees(eisner.projective_trees, 1.0, True)
-    found["projective argmax 64x40"] = lambda: trees(eisner.projective_trees, 0.0, True)
-    found["non-projective 64x40"] = lambda: trees(arborescence.crossing_trees, 1.0, True)
+    calls["projective 64x40"] = lambda: trees(eisner.projective_trees, 1.0, True)
+    calls["projective argmax 64x40"] = lambda: trees(eisner.projective_trees, 0.0, True)
+    calls["non-projective 64x40"] = lambda: trees(arborescence.crossing_trees, 1.0, True)
 
     def spans(temperature: float) -> dict[str, Any]:
         labelled = torch.randn(64, 40, 41, device=DEVICE)
         n = torch.full((64,), 40, device=DEVICE)
         return measure(cky.span_trees, [labelled, labelled + 1.0, n, temperature])
 
-    found["constituents 64x40"] = lambda: spans(1.0)
-    found["constituents argmax 64x40"] = lambda: spans(0.0)
-    return found
+    calls["constituents 64x40"] = lambda: spans(1.0)
+    calls["constituents argmax 64x40"] = lambda: spans(0.0)
+    return calls
 
 
 def main(names: list[str]) -> None:

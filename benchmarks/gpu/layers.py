@@ -1,12 +1,12 @@
-"""Time loss and gradient through the layers on one GPU, and of other libraries in the same run.
+"""Time loss and gradient of the layers on one GPU, and of other libraries in the same run.
 
     PYTHONPATH=src python benchmarks/gpu/layers.py [ours] [theirs] [--json FILE]
 
 ``eager`` are best and median of single calls by CUDA events, ``one thread`` those with autograd's
 threads off (``torch.autograd.set_multithreading_enabled(False)``), ``graph`` those of replays of a
 CUDA graph, in milliseconds; ``megabytes`` is the peak beyond the inputs. The first row is a layer
-that does nothing: what autograd takes for one operator and a sum. pytorch-crf and torch-struct are
-timed where they are installed. ``--json`` writes what the table shows.
+that does nothing: the cost of autograd for one operator and a sum. pytorch-crf and torch-struct are
+timed if they are installed. ``--json`` writes the table.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def measure(call: Callable[..., Any], *inputs: Any, graph: bool = True) -> dict[
     step()
     torch.cuda.synchronize()
     used = (torch.cuda.max_memory_allocated() - before) / 1e6
-    found = {"eager": kernels.times(step, 100 if graph else 8), "megabytes": round(used, 1)}
+    times = {"eager": kernels.times(step, 100 if graph else 8), "megabytes": round(used, 1)}
     if graph:
         with torch.autograd.set_multithreading_enabled(False):
-            found["one thread"] = kernels.times(step, 100)
-        found["graph"] = kernels.replays(step)
-    return found
+            times["one thread"] = kernels.times(step, 100)
+        times["graph"] = kernels.replays(step)
+    return times
 
 
 def gradient(layer: Any, wanted: list[torch.Tensor], y: Any, n: torch.Tensor) -> Any:
@@ -69,14 +69,14 @@ def lengths(B: int, L: int) -> torch.Tensor:
 
 
 def ours() -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    some = draw(8)
-    found["nothing"] = measure(lambda: torch.autograd.grad((2.0 * some).sum(), some))
+    rows: dict[str, Any] = {}
+    inputs = draw(8)
+    rows["nothing"] = measure(lambda: torch.autograd.grad((2.0 * inputs).sum(), inputs))
     for B, L, K in [(256, 128, 45), (32, 128, 9), (256, 512, 45)]:
         crf, scores, n = ChainCRF(K).to(DEVICE), draw(B, L, K), lengths(B, L)
         y = torch.randint(0, K, (B, L), device=DEVICE)
-        found[f"chain {B}x{L}x{K}"] = measure(gradient, crf, [scores, *crf.parameters()], y, n)
-        found[f"chain argmax {B}x{L}x{K}"] = measure(crf.argmax, scores, n)
+        rows[f"chain {B}x{L}x{K}"] = measure(gradient, crf, [scores, *crf.parameters()], y, n)
+        rows[f"chain argmax {B}x{L}x{K}"] = measure(crf.argmax, scores, n)
     cases = {
         "semi-Markov 32x100x12x9": (SemiMarkovCRF(9, 12), (32, 100, 12, 9), 100),
         "projective 64x40": (DependencyCRF(projective=True), (64, 41, 41), 40),
@@ -85,51 +85,49 @@ def ours() -> dict[str, Any]:
     for name, (layer, shape, longest) in cases.items():
         layer, scores, n = layer.to(DEVICE), draw(*shape), lengths(shape[0], longest)
         y = layer.argmax(torch.randn_like(scores), lengths=n)
-        found[name] = measure(gradient, layer, [scores, *layer.parameters()], y, n)
-        found[f"argmax {name}"] = measure(layer.argmax, scores, n)
+        rows[name] = measure(gradient, layer, [scores, *layer.parameters()], y, n)
+        rows[f"argmax {name}"] = measure(layer.argmax, scores, n)
         if name.startswith("projective"):
             crossing = DependencyCRF()
-            found["non-projective 64x40"] = measure(gradient, crossing, [scores], y, n)
-    return found
+            rows["non-projective 64x40"] = measure(gradient, crossing, [scores], y, n)
+    return rows
 
 
 def theirs() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     try:
         from torchcrf import CRF
     except ImportError:
-        found["pytorch-crf"] = "not installed"
+        rows["pytorch-crf"] = "not installed"
     else:
         for B, L, K in [(256, 128, 45), (32, 128, 9)]:
             crf, scores, n = CRF(K, batch_first=True).to(DEVICE), draw(B, L, K), lengths(B, L)
             y = torch.randint(0, K, (B, L), device=DEVICE)
             mask = torch.arange(L, device=DEVICE) < n[:, None]
-            found[f"pytorch-crf {B}x{L}x{K}"] = measure(
+            rows[f"pytorch-crf {B}x{L}x{K}"] = measure(
                 their_gradient, crf, scores, y, mask, graph=False
             )
-            found[f"pytorch-crf argmax {B}x{L}x{K}"] = measure(
-                crf.decode, scores, mask, graph=False
-            )
+            rows[f"pytorch-crf argmax {B}x{L}x{K}"] = measure(crf.decode, scores, mask, graph=False)
     try:
         from torch_struct import LinearChainCRF, NonProjectiveDependencyCRF
     except Exception as error:
-        found["torch-struct"] = f"not here: {error!r}"[:200]
+        rows["torch-struct"] = f"not here: {error!r}"[:200]
     else:
         potentials, n = draw(256, 127, 45, 45), lengths(256, 128)
-        found["torch-struct 256x128x45"] = measure(
+        rows["torch-struct 256x128x45"] = measure(
             lambda: torch.autograd.grad(
                 LinearChainCRF(potentials, lengths=n).partition.sum(), potentials
             ),
             graph=False,
         )
         arcs, words = draw(64, 40, 40), lengths(64, 40)
-        found["torch-struct non-projective 64x40"] = measure(
+        rows["torch-struct non-projective 64x40"] = measure(
             lambda: torch.autograd.grad(
                 NonProjectiveDependencyCRF(arcs, lengths=words).partition.sum(), arcs
             ),
             graph=False,
         )
-    return found
+    return rows
 
 
 def show(name: str, row: Any) -> None:

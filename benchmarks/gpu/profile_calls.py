@@ -1,4 +1,4 @@
-"""Count the launches of one eager call of each layer, and time what the host does for it.
+"""Count the kernel launches of one eager call of each layer, and time the host's work.
 
     PYTHONPATH=src python benchmarks/gpu/profile_calls.py
 
@@ -31,10 +31,10 @@ def host_time(call: Any, repeats: int = 200) -> float:
 def show(name: str, call: Any) -> None:
     for _ in range(5):
         call()
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as found:
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiled:
         call()
         torch.cuda.synchronize()
-    events = found.events()
+    events = profiled.events()
     kernels = [e.name for e in events if e.device_type == torch.autograd.DeviceType.CUDA]
     operators = [e for e in events if e.name.startswith("aten::") and e.cpu_parent is None]
     print(f"{name:28} host {host_time(call):6.0f} us, {len(kernels)} kernels, ", end="")
@@ -51,8 +51,8 @@ def main() -> None:
         "constituents": (ConstituencyCRF(), (8, 16, 17, 9), 16),
     }
     y: Any = None
-    some = layers.draw(8)
-    show("nothing", lambda: torch.autograd.grad((2.0 * some).sum(), some))
+    inputs = layers.draw(8)
+    show("nothing", lambda: torch.autograd.grad((2.0 * inputs).sum(), inputs))
     for name, (made, shape, longest) in cases.items():
         layer, scores = made.to(layers.DEVICE), layers.draw(*shape)
         n = layers.lengths(shape[0], longest)

@@ -1,8 +1,8 @@
-"""Time the kernels with other sizes of blocks and numbers of warps; the best of each is printed.
+"""Time the kernels with various block sizes and numbers of warps; print the best of each.
 
     PYTHONPATH=src python benchmarks/gpu/tune.py [name ...]
 
-Needs torch, triton and CUDA. What is best goes into the constants at the top of the kernels.
+Needs torch, triton and CUDA. The best values go into the constants at the top of the kernels.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from structlearn.torch.kernels import arborescence, chain, cky, eisner, viterbi
 
 
 def try_all(name: str, module: Any, options: list[dict[str, Any]], inputs: Any, call: Any) -> None:
-    found = []
+    trials = []
     before = {key: getattr(module, key) for key in options[0]}
     for option in options:
         for key, value in option.items():
             setattr(module, key, value)
         try:
-            found.append((kernels.replays(lambda: call(*inputs))[0], option))
+            trials.append((kernels.replays(lambda: call(*inputs))[0], option))
         except Exception as error:
             print(name, option, f"{type(error).__name__}: {error}"[:150], flush=True)
     for key, value in before.items():
         setattr(module, key, value)
-    for time, option in sorted(found, key=lambda pair: pair[0])[:6]:
+    for time, option in sorted(trials, key=lambda pair: pair[0])[:6]:
         print(name, f"{time:.4f} ms", option, flush=True)
-    print(name, f"worst {max(found, key=lambda pair: pair[0])}", flush=True)
+    print(name, f"worst {max(trials, key=lambda pair: pair[0])}", flush=True)
 
 
 def chains(B: int, L: int, K: int, sweep_warps: list[int], shapes: list[Any]) -> None:

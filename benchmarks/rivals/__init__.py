@@ -1,4 +1,4 @@
-"""One adapter a rival, imported only when a benchmark asks for it."""
+"""Adapters of the rivals, each imported only when a benchmark asks for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PACKAGES = {
 
 
 def load(name: str, skipped: list[str]) -> Any:
-    """Return the adapter's module; None, and a line in ``skipped``, where the rival is absent."""
+    """Return the adapter's module; None, and a line in ``skipped``, if the rival is missing."""
     try:
         return import_module(f".{name}", __name__)
     except ImportError as error:

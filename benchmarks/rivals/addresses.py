@@ -14,21 +14,21 @@ MODEL = usaddress.MODEL_PATH
 
 
 def features(address: str) -> list[dict[str, Any]]:
-    """Return the tokens of an address as usaddress makes them."""
+    """Return the tokens of an address with usaddress' features."""
     tokens: list[dict[str, Any]] = usaddress.tokens2features(usaddress.tokenize(address))
     return tokens
 
 
 def tagger() -> tuple[Callable[[Any], list[str]], Callable[[Any], list[dict[str, float]]]]:
-    """Return what labels the tokens of an address, and what gives all of their marginals."""
+    """Return functions that label the tokens of an address, and that return all marginals."""
     opened = pycrfsuite.Tagger()
     opened.open(MODEL)
     labels = opened.labels()
 
     def label(tokens: Any) -> list[str]:
         opened.set(tokens)
-        found: list[str] = opened.tag()
-        return found
+        labels: list[str] = opened.tag()
+        return labels
 
     def marginals(tokens: Any) -> list[dict[str, float]]:
         opened.set(tokens)

@@ -1,4 +1,4 @@
-"""CRFsuite through python-crfsuite: training, its own account of it, and tagging."""
+"""CRFsuite through python-crfsuite: training with its log, and tagging."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Training", "tag", "train"]
 
 
 class Training:
-    """A trainer with its data appended, so that reading and learning can be timed apart."""
+    """A trainer with its data appended, so that reading and learning are timed separately."""
 
     def __init__(self, X: list[Any], y: list[list[str]], algorithm: str, **parameters: Any) -> None:
         self.trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
@@ -23,7 +23,7 @@ class Training:
 
 
 def train(training: Training, model: Path) -> dict[str, Any]:
-    """Learn and store the model; return what CRFsuite's log says of it."""
+    """Train and store the model; return the figures of CRFsuite's log."""
     training.trainer.train(str(model))
     log = training.trainer.logparser
     return {
@@ -42,12 +42,12 @@ def train(training: Training, model: Path) -> dict[str, Any]:
 
 
 def tag(model: Path, X: list[Any]) -> tuple[list[list[str]], float]:
-    """Return the labels of the sentences, and the seconds that finding them took."""
+    """Return the labels of the sentences, and the seconds taken."""
     tagger = pycrfsuite.Tagger()
     tagger.open(str(model))
     begin = time.perf_counter()
-    found = [tagger.tag(tokens) for tokens in X]
-    return found, time.perf_counter() - begin
+    labels = [tagger.tag(tokens) for tokens in X]
+    return labels, time.perf_counter() - begin
 
 
 def model_file() -> Any:

@@ -1,11 +1,11 @@
-"""CRFsuite from file to model and from file to labels, as its users do it: a script of its own.
+"""A script that runs CRFsuite as its users do, from file to model and from file to labels.
 
     python crfsuite_files.py train FILE MODEL PASSES          # sentence by sentence
     python crfsuite_files.py train_at_once FILE MODEL PASSES  # read all, all features, append all
     python crfsuite_files.py tag MODEL FILE OUTPUT
     python crfsuite_files.py one MODEL FILE
 
-The first way keeps nothing in Python that it need not; the second is how tutorials do it.
+The first way keeps as little as possible in Python; the second is that of tutorials.
 """
 
 import sys

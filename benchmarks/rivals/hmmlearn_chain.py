@@ -1,4 +1,4 @@
-"""hmmlearn's compiled loops, called directly: its Python layers are not counted.
+"""hmmlearn's compiled loops, called directly without its Python layers.
 
 They take probabilities for the start and the transitions and, in the logarithmic variants, take the
 logarithm of the whole table again in every call; that is how the library works, and the benchmark
@@ -32,26 +32,26 @@ def forward_backward_scaling(
     likelihood : list of (L, K)
         Likelihoods of frames, exponentials already taken.
     """
-    found = []
+    results = []
     for frames in likelihood:
         value, forward, scale = _hmmc.forward_scaling(start, probability, frames)
         backward = _hmmc.backward_scaling(start, probability, frames, scale)
         posterior = forward * backward
         posterior /= posterior.sum(axis=1, keepdims=True)
         pairs = _hmmc.compute_scaling_xi_sum(forward, probability, backward, frames)
-        found.append((value, posterior, pairs))
-    return found
+        results.append((value, posterior, pairs))
+    return results
 
 
 def forward_backward_log(
     label: list[Array], start: Array, probability: Array
 ) -> list[tuple[float, Array, Array]]:
-    """Return the same by logarithms, hmmlearn's default."""
-    found = []
+    """Return the same in logarithms, hmmlearn's default."""
+    results = []
     for scores in label:
         value, forward = _hmmc.forward_log(start, probability, scores)
         backward = _hmmc.backward_log(start, probability, scores)
         posterior = np.exp(forward + backward - value)
         log_pairs = _hmmc.compute_log_xi_sum(forward, probability, backward, scores)
-        found.append((value, posterior, np.exp(log_pairs)))
-    return found
+        results.append((value, posterior, np.exp(log_pairs)))
+    return results

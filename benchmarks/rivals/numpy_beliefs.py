@@ -17,7 +17,7 @@ def _log_sum(x: Array) -> Array:
 
 
 def beliefs(label: Array, table: Array, max_rounds: int, tolerance: float) -> tuple[Array, int]:
-    """Return the beliefs (H, W, K) and the number of rounds; every message anew in each.
+    """Return the beliefs (H, W, K) and the number of rounds; each recomputes every message.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def beliefs(label: Array, table: Array, max_rounds: int, tolerance: float) -> tu
         Scores of neighbours, right and down.
     """
     shape = label.shape
-    # What each pixel hears from the left, the right, above and below.
+    # The messages to each pixel from the left, the right, above and below.
     heard = {side: np.zeros(shape) for side in ("left", "right", "up", "down")}
     for rounds in range(1, max_rounds + 1):  # noqa: B007
         total = label + sum(heard.values())

@@ -1,7 +1,7 @@
 """Chains in NumPy, as fast as we could write them.
 
-One sequence at a time, with a Python loop over positions: what most code does. And, for sequences
-of one length, many at a time, which shares the cost of each NumPy call among them.
+One sequence at a time, with a Python loop over positions, as most code does; and many sequences of
+the same length at a time, which share the cost of each NumPy call.
 """
 
 from __future__ import annotations
@@ -50,29 +50,29 @@ def viterbi(label: Array, transposed: Array, scratch: Array) -> Labels:
 def viterbi_batch(label: list[Array], transition: Array, chunk: int = 512) -> list[Labels]:
     """Return the best paths of sequences of one length, ``chunk`` of them at a time.
 
-    Back-pointers are not kept: the way back looks the maximum up again, at K a position.
+    Back-pointers are not stored: the way back recomputes the maximum, in O(K) per position.
     """
     transposed = np.ascontiguousarray(transition.T)
-    found: list[Labels] = []
+    paths: list[Labels] = []
     for begin in range(0, len(label), chunk):
         scores = np.stack(label[begin : begin + chunk], axis=1)
         length, n, n_labels = scores.shape
         alpha = np.empty((length, n, n_labels))
         alpha[0] = scores[0]
-        one = np.empty((n, n_labels))
+        candidate = np.empty((n, n_labels))
         for t in range(1, length):
             before, best = alpha[t - 1], alpha[t]
             np.add(before[:, :1], transition[0], out=best)
             for k in range(1, n_labels):
-                np.add(before[:, k : k + 1], transition[k], out=one)
-                np.maximum(best, one, out=best)
+                np.add(before[:, k : k + 1], transition[k], out=candidate)
+                np.maximum(best, candidate, out=best)
             best += scores[t]
         y = np.empty((n, length), dtype=np.int64)
         y[:, -1] = alpha[-1].argmax(axis=1)
         for t in range(length - 1, 0, -1):
             y[:, t - 1] = (alpha[t - 1] + transposed[y[:, t]]).argmax(axis=1)
-        found += list(y)
-    return found
+        paths += list(y)
+    return paths
 
 
 def _lattices(label: Array, transition: Array, transposed: Array) -> tuple[float, Array, Array]:

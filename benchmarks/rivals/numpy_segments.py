@@ -43,13 +43,13 @@ def _viterbi(segment: Array, transition: Array) -> list[Segments]:
             arrived[:, j + width] = pairs.max(axis=2)
     outputs = []
     for s, k in enumerate(ended.argmax(axis=1).tolist()):
-        found: Segments = []
+        segments: Segments = []
         j = length
         while j > 0:
             i = j - 1 - int(size[j, s, k])
-            found.append((i, j, k))
+            segments.append((i, j, k))
             k, j = int(before[i, s, k]) if i else 0, i
-        outputs.append(found[::-1])
+        outputs.append(segments[::-1])
     return outputs
 
 

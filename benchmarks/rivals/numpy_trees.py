@@ -41,7 +41,7 @@ def _cky(span: Array) -> list[Spans]:
         split[:, starts, ends] = starts + 1 + where
         child[:, starts, ends] = body + labelled[:, starts, ends]
         follow[:, ends, starts] = body + best[:, starts, ends]
-    found = []
+    trees = []
     for s in range(batch):
         spans: Spans = []
         stack = [(0, n, False)]
@@ -53,8 +53,8 @@ def _cky(span: Array) -> list[Spans]:
             if j - i > 1:
                 at = int(split[s, i, j])
                 stack += [(at, j, False), (i, at, True)]
-        found.append(spans)
-    return found
+        trees.append(spans)
+    return trees
 
 
 def cky(span: Array) -> Spans:

@@ -11,7 +11,7 @@ import ufal.udpipe as udpipe
 
 __all__ = ["annotator", "model_file"]
 
-#: Few passes: they decide how good a model is, not how fast. Sizes are those of the published
+#: Few passes: they affect a model's quality, not its speed. Sizes are those of the published
 #: English models (a tokeniser of 24 dimensions, a parser with 200 hidden units).
 _TOKENISER = "dimension=24;epochs=3;batch_size=50;dropout=0.2;learning_rate=0.002;early_stopping=1"
 _TAGGER = "iterations=1"
@@ -24,10 +24,10 @@ _PARSER = (
 
 
 def model_file(treebank: Path, most: int | None = None) -> Path:
-    """Return a model of a treebank: $UDPIPE_MODEL, else one that is trained and kept in build.
+    """Return a model of a treebank: $UDPIPE_MODEL, else one trained and stored in build.
 
-    A whole treebank takes some minutes. A model of its first sentences alone, ``most`` of them,
-    has fewer words and as many weights in its networks.
+    A whole treebank takes some minutes. A model of only the first ``most`` sentences has fewer
+    words and as many weights in its networks.
     """
     name = f"ewt-{most}.udpipe" if most else "ewt.udpipe"
     path = Path(os.environ.get("UDPIPE_MODEL", f"build/udpipe/{name}"))
@@ -49,12 +49,12 @@ def _sentences(path: Path, most: int | None) -> udpipe.Sentences:
     reader = udpipe.InputFormat.newConlluInputFormat()
     with gzip.open(path, "rt", encoding="utf-8") as file:
         reader.setText(file.read())
-    found, error = udpipe.Sentences(), udpipe.ProcessingError()
+    sentences, error = udpipe.Sentences(), udpipe.ProcessingError()
     while True:
         sentence = udpipe.Sentence()
-        if len(found) == most or not reader.nextSentence(sentence, error):
-            return found
-        found.push_back(sentence)
+        if len(sentences) == most or not reader.nextSentence(sentence, error):
+            return sentences
+        sentences.push_back(sentence)
 
 
 def annotator(path: Path) -> Callable[[str], str]:
@@ -66,7 +66,7 @@ def annotator(path: Path) -> Callable[[str], str]:
         model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu"
     )
 
-    def annotate(text: str, _kept: udpipe.Model = model) -> str:  # the pipeline does not keep it
+    def annotate(text: str, _kept: udpipe.Model = model) -> str:  # keeps it alive
         written: str = pipeline.process(text)
         return written
 

@@ -12,7 +12,7 @@ Array = npt.NDArray[np.float64]
 
 
 def prepare(arc: Array) -> Array:
-    """Return the scores as it reads them: [word, head], NaN where there is no arc."""
+    """Return the scores in its layout [word, head], with NaN for missing arcs."""
     scores = arc.T.copy()
     scores[0] = np.nan
     np.fill_diagonal(scores, np.nan)
@@ -21,4 +21,4 @@ def prepare(arc: Array) -> Array:
 
 def argmax(scores: list[Array]) -> list[list[int]]:
     """Return the heads of each sentence, the root's own entry first."""
-    return [chu_liu_edmonds(one)[0] for one in scores]
+    return [chu_liu_edmonds(table)[0] for table in scores]

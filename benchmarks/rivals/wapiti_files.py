@@ -1,4 +1,4 @@
-"""Wapiti from file to model and from file to labels: a script of its own.
+"""A script that runs Wapiti from file to model and from file to labels.
 
 python wapiti_files.py train FILE PATTERNS MODEL ITERATIONS RHO1 RHO2
 python wapiti_files.py label MODEL FILE OUTPUT

@@ -1,4 +1,4 @@
-"""The best path of chains whose scores are given: a large batch, and one short sentence."""
+"""Best paths of chains with given scores: a large batch, and one short sentence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def chain_argmax(context: Context) -> Result:
         if name in timings:
             target = targets.get(name)
             result.rows.append(Row.times(case, name, ours, timings[name], at_least=target))
-    if hmm:  # what a call costs before the first transition: its logarithm of the table
+    if hmm:  # the cost of a call before the first transition: the logarithm of the table
         rest = timings["hmmlearn native"].best - timings["hmmlearn, L = 1"].best
         result.rows.append(
             Row.amounts(
@@ -84,7 +84,7 @@ def _check_paths(name: str, ours: list[np.ndarray], theirs: list[np.ndarray]) ->
 
 @benchmark
 def single_argmax(context: Context) -> Result:
-    """One call for one 10-word sentence, and for next to nothing: the cost of calling."""
+    """One call for one 10-word sentence, and for a tiny one: the cost of a call."""
     result = Result()
     numpy_chain = rivals.load("numpy_chain", result.skipped)
     chain = Chain()
@@ -94,7 +94,7 @@ def single_argmax(context: Context) -> Result:
         label, transition = problem.label[0].copy(), problem.transition
         transposed = np.ascontiguousarray(transition.T)
         scratch = np.empty_like(transposed)
-        # Arguments are bound now, and looked up as locals by the lambdas.
+        # Arguments are bound here, so that the lambdas look them up as locals.
         calls = {
             "ours": lambda u=label, T=transition, c=chain: c.argmax(label=u, transition=T),
             "NumPy": lambda u=label, T=transposed, s=scratch: numpy_chain.viterbi(u, T, s),

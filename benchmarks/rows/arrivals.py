@@ -1,4 +1,4 @@
-"""Calls that arrive at random, at half of what can be answered: tails and memory."""
+"""Calls that arrive at random, at half of the capacity: tails and memory."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .one_call import in_turn
 
 __all__ = ["arrivals", "arrivals_on_threads"]
 
-#: How many times the median of a quiet call tails may take, and megabytes that may be added.
+#: The limit of tails, as a multiple of a quiet call's median, and of the growth in megabytes.
 P99, P999, GROWTH = 3.0, 10.0, 2.0
-#: Seconds after which memory is looked at first: every thread has its workspace then.
+#: Seconds until memory is first measured: every thread has its workspace by then.
 SETTLED = 5.0
 
 
 def _wake_at_once() -> None:
-    """Have threads that are started from now on sleep as long as they say; Linux adds 50 us."""
+    """Make threads started from now on sleep exactly as long as they ask; Linux adds 50 us."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(29, ctypes.c_ulong(1), 0, 0, 0)
 
 
 def on_threads(work: Any, threads: int) -> None:
-    """Call a function with the number of each thread, on all of them."""
+    """Call a function on all threads, with the number of the thread."""
     workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
     for worker in workers:
         worker.start()
@@ -40,9 +40,9 @@ def on_threads(work: Any, threads: int) -> None:
 
 
 def capacity(call: Call, inputs: list[Any], threads: int, seconds: float = 2.0) -> float:
-    """Return calls a second of threads that each sleep as shortly as they can before a call.
+    """Return the calls per second of threads that sleep as briefly as possible before each call.
 
-    A call that arrives wakes a thread: what that takes is a part of the capacity.
+    A call that arrives wakes a thread, and the time for that is part of the capacity.
     """
     counts = [0] * threads
     until = time.perf_counter() + seconds
@@ -60,11 +60,11 @@ def capacity(call: Call, inputs: list[Any], threads: int, seconds: float = 2.0) 
 def arrive(
     call: Call, inputs: list[Any], rate: float, threads: int, seconds: float
 ) -> tuple[list[float], list[float], float]:
-    """Return the seconds of calls that arrive at random, as many a second in all, in order.
+    """Return the sorted seconds of calls that arrive at random at a total rate.
 
-    All threads call one model, and each sleeps until its next call is due. Returned are the times
-    of calls with all that they wait for, the times since calls were due, and the megabytes that
-    the process has grown by since it had settled.
+    All threads call one model, and each sleeps until its next call is due. Returns the times of
+    calls including their waiting, the times since the calls were due, and the megabytes by which
+    the process has grown since it settled.
     """
     dues, calls, waits = [], [], []
     for number in range(threads):
@@ -159,7 +159,7 @@ def _add_rows(
 def _measure(
     result: Result, name: str, call: Call, inputs: list[Any], threads: int, seconds: float
 ) -> dict[str, Any]:
-    """Return the figures of a call alone and at half of its capacity; in microseconds."""
+    """Return the figures of a call alone and at half of its capacity, in microseconds."""
     quiet = in_turn({name: (call, inputs, 1)}, 2000)[name]
     _wake_at_once()
     most = capacity(call, inputs, threads)

@@ -1,4 +1,4 @@
-"""Several workers of a Ray cluster on this machine: what shards cost, and what they learn."""
+"""Workers of a Ray cluster on this machine: the cost of shards, and the models learned."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MB = 1e6
 
 @contextmanager
 def _ready(context: Context, result: Result) -> Iterator[Path | None]:
-    """Give CoNLL-2000's folder, with all cores; None where something is not here."""
+    """Return CoNLL-2000's folder, and use all cores; None if something is missing."""
     folder = data_folder()
     if folder is None or not (folder / "conll2000").exists():
         result.skipped.append("CoNLL-2000 (set STRUCTLEARN_DATA)")
@@ -57,7 +57,7 @@ def _text(folder: Path, name: str) -> str:
 
 
 def private_memory(shard: Any, number: int) -> tuple[int, float]:
-    """Return the process, and the memory in MB that no other process shares with it."""
+    """Return the process, and the memory in MB that it shares with no other process."""
     memory.tidy()
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     own = sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
@@ -65,7 +65,7 @@ def private_memory(shard: Any, number: int) -> tuple[int, float]:
 
 
 def nothing(shard: Any, number: int) -> float:
-    """Return a number: what a call costs."""
+    """Return a number, to measure the cost of a call."""
     return 0.0
 
 
@@ -73,7 +73,7 @@ def nothing(shard: Any, number: int) -> float:
 
 
 def _measure(path: str, cluster: str | None, repeats: int) -> dict[str, Any]:
-    """Return seconds of evaluations of loss and gradient, and what they take."""
+    """Return seconds of evaluations of loss and gradient, and the amounts they transfer."""
 
     from structlearn.distributed.cluster import connected, make_crew
     from structlearn.distributed.crew import CrewParts
@@ -150,7 +150,7 @@ def cluster_iteration(context: Context) -> Result:
 
 
 def _write_files(data: Path, folder: Path, n: int) -> list[str]:
-    """Write files of about 259,000 tokens, each in another order of the sentences."""
+    """Write files of about 259,000 tokens, each with the sentences in another order."""
     folder.mkdir()
     sentences = (_text(data, "train") + _text(data, "test")).rstrip("\n").split("\n\n")
     files = []
@@ -171,7 +171,7 @@ def _same_files(first: Path, second: Path) -> bool:
 
 @contextmanager
 def _killing(half: int) -> Iterator[list[int]]:
-    """Kill a worker when that many files are done."""
+    """Kill a worker once a number of files are done."""
     from structlearn.distributed import labelling
 
     killed: list[int] = []
@@ -200,7 +200,7 @@ def _killing(half: int) -> Iterator[list[int]]:
 def cluster_labelling(context: Context) -> Result:
     """Tag 10 million tokens in 40 files: two workers, one killed half-way, against one."""
     result = Result()
-    # In memory where that is possible: what is asked about is the workers, not the disk.
+    # In memory if possible: the question is about the workers, not the disk.
     where = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with _ready(context, result) as data, tempfile.TemporaryDirectory(dir=where) as name:
         if data is None:
@@ -226,9 +226,9 @@ def cluster_labelling(context: Context) -> Result:
                 out = folder / f"{case} {k}"
                 begin = time.perf_counter()
                 with _killing(half):
-                    found = predict(tagger, files, out, cluster="local", workers=workers)
+                    done = predict(tagger, files, out, cluster="local", workers=workers)
                 timings[case].wall.append(time.perf_counter() - begin)
-                same = same and found.done == files and not found.bad
+                same = same and done.done == files and not done.bad
                 same = same and _same_files(out, folder / "alone")
                 shutil.rmtree(out)
         finally:
@@ -256,15 +256,15 @@ def cluster_learning(context: Context) -> Result:
             return result
         from structlearn.distributed import fit
 
-        # In one process: the bits are those of any number of workers.
+        # In one process: any number of workers gives the same bits.
         folder = Path(name)
         for part in ("train", "test"):
             (folder / part).write_text(_text(data, part), encoding="utf-8")
         train, test = folder / "train", str(folder / "test")
         passes = 2 if context.quick else 10
-        one = Tagger("chunk", n_models=1, max_iter=passes).fit(train)
+        alone = Tagger("chunk", n_models=1, max_iter=passes).fit(train)
         mixed = fit(Tagger("chunk", n_models=1, max_iter=passes * 3 // 2), train, cluster=None)
-        f1 = [100 * t.evaluate(test)["f1"] for t in (one, mixed)]
+        f1 = [100 * t.evaluate(test)["f1"] for t in (alone, mixed)]
         # Until the gap is proven to be 0.1 % of the objective.
         options = {"learner": "crf", "C": 0.1, "max_iter": 5 if context.quick else 1000}
         crf = Tagger("chunk", **options).fit(train)

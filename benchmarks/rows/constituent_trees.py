@@ -1,4 +1,4 @@
-"""Constituent trees: CKY over labelled spans against NumPy and NLTK, and how it grows."""
+"""Constituent trees: CKY over labelled spans against NumPy and NLTK, and its growth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains under automata: budgets and contiguous labels, beside their integer programs; a CRF."""
+"""Chains under automata: budgets and contiguous labels, against integer programs; a CRF."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .one_call import in_turn, quantile
 
 __all__ = ["constrained_chain"]
 
-#: By which the case is called: words, labels, examples, how many of them as programs, constraints,
-#: the time that one example of a batch may take in ms.
+#: By name: words, labels, examples, the number of them solved as programs, constraints, and the
+#: time allowed for one example of a batch in ms.
 CASES: dict[str, tuple[int, int, int, int, Callable[[], list[Any]], float]] = {
     "budget on one tag": (30, 12, 200, 5, lambda: [at_most(1, Label(0))], 0.05),
     "all labels contiguous": (6, 29, 4000, 5, lambda: [contiguous()], 0.06),
@@ -92,17 +92,20 @@ def _random_scores(
     broken = [chain.broken(y, label=label[0]) for y in Chain().argmax(label=label, transition=pair)]
 
     def automaton() -> list[Any]:
-        found: list[Any] = chain.solve(label=label, transition=pair)
-        return found
+        solutions: list[Any] = chain.solve(label=label, transition=pair)
+        return solutions
 
     def program() -> list[float]:
-        each = ({"label": one, "transition": pair} for one in label[:programs])
-        return [chain.as_program(**one).solve(**Chain().program_scores(one)).value for one in each]
+        each = ({"label": block, "transition": pair} for block in label[:programs])
+        return [
+            chain.as_program(**blocks).solve(**Chain().program_scores(blocks)).value
+            for blocks in each
+        ]
 
     begin = time.perf_counter()
-    proven = program()  # once: some take half a minute
+    proven = program()  # run once: some take half a minute
     theirs = (time.perf_counter() - begin) / programs * 1e3
-    if not np.allclose([one.value for one in automaton()[:programs]], proven, atol=1e-6):
+    if not np.allclose([solution.value for solution in automaton()[:programs]], proven, atol=1e-6):
         raise AssertionError("the program finds another value than the automaton")
     timings = interleave({"ours": automaton}, repeats=context.times(9, 1))
     ours = timings["ours"].best / examples * 1e3
@@ -111,8 +114,8 @@ def _random_scores(
     result.rows.append(row)
     result.details[case] = {
         "examples": examples,
-        "broken_by_free_search": sum(one is not None for one in broken),
-        "most_states": max(one.states or 0 for one in automaton()),
+        "broken_by_free_search": sum(output is not None for output in broken),
+        "most_states": max(solution.states or 0 for solution in automaton()),
         **{key: timing.summary() for key, timing in timings.items()},
     }
 
@@ -138,9 +141,9 @@ def _addresses(context: Context, result: Result) -> None:
     rows = ("addresses, a batch", batch, 60.0), ("addresses, one call, p99", tail, 120.0)
     for case, value, most in rows:
         result.rows.append(Row.amounts(case, "", value, None, unit="us", below=most))
-    found, free = calls["ours"](), calls["free"]()
-    assert not any(map(_repeats, found))
-    changed = [i for i, y in enumerate(free) if y != found[i]]
+    labels, free = calls["ours"](), calls["free"]()
+    assert not any(map(_repeats, labels))
+    changed = [i for i, y in enumerate(free) if y != labels[i]]
     few = [X[i] for i in changed]
     lost = [
         best[0][0] - legal[0][0]
@@ -181,7 +184,7 @@ def _repeats(labels: list[str]) -> bool:
 
 
 def _address(draw: random.Random) -> str:
-    """Return something like an address: some have two streets, or their parts out of order."""
+    """Return a random address: some have two streets, or parts out of order."""
     parts = [str(draw.randint(1, 9999)), draw.choice(STREETS), draw.choice(TYPES)]
     if draw.random() < 0.3:
         parts += ["and"] * (draw.random() < 0.5) + [draw.choice(STREETS), draw.choice(TYPES)]

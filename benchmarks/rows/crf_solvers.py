@@ -12,7 +12,7 @@ from .training import _SHOWN, _corpora, _interleave, _run, _timing
 
 __all__ = ["crf_fit", "crf_solvers"]
 
-#: How far above CRFsuite's final objective, relatively, counts as reached.
+#: The relative distance above CRFsuite's final objective that counts as reached.
 TOLERANCE = 1e-3
 
 
@@ -113,10 +113,10 @@ def crf_fit(context: Context) -> Result:
         if case == "crfsuite":
             continue
         pair = _timing(reports[case], "fit"), _timing(theirs, "fit")
-        shown = f"{_SHOWN[data]}: {case}"
+        title = f"{_SHOWN[data]}: {case}"
         target = cases[case][1]
         result.rows.append(
-            Row.times(shown, "crfsuite lbfgs, append and train", *pair, unit="s", at_least=target)
+            Row.times(title, "crfsuite lbfgs, append and train", *pair, unit="s", at_least=target)
         )
         ours, suite = reports[case][-1], theirs[-1]
         f1 = f", F1 {ours['f1']:.2f} ({suite['f1']:.2f})" if "f1" in ours else ""
@@ -129,7 +129,7 @@ def crf_fit(context: Context) -> Result:
 
 
 def _reached(report: dict[str, Any], target: float) -> float:
-    """Return the time after which CRFsuite's objective was at most the target."""
+    """Return the time at which CRFsuite's objective first was at most the target."""
     seconds = accumulate(s for s, _ in report["curve"])
     return next(t for t, (_, loss) in zip(seconds, report["curve"], strict=True) if loss <= target)
 

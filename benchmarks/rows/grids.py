@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float64]
 
 
 def random_energy(n: int, rng: np.random.Generator) -> dict[str, Array]:
-    """Return pixels and strengths that know nothing of each other."""
+    """Return independent random pixels and strengths."""
     return {
         "label": rng.normal(size=(n, n, 2)),
         "potts_right": rng.random((n, n - 1)),
@@ -80,9 +80,9 @@ def grid_expansion(context: Context) -> Result:
     rng = np.random.default_rng(0)
     smooth = gaussian_filter(rng.normal(size=(n, n)), 8)
     image = n_labels * (smooth - smooth.min()) / np.ptp(smooth) + rng.normal(size=(n, n))
-    far = (image[..., np.newaxis] - np.arange(n_labels) - 0.5) ** 2
+    squares = (image[..., np.newaxis] - np.arange(n_labels) - 0.5) ** 2
     cases = {
-        "image-like": (-np.round(10 * far), 20.0),
+        "image-like": (-np.round(10 * squares), 20.0),
         "random": (-np.round(100 * rng.random((n, n, n_labels))), 15.0),
     }
     for kind, (label, strength) in cases.items():
@@ -121,10 +121,10 @@ def grid_messages(context: Context) -> Result:
     def ours(max_rounds: int) -> Any:
         return model.native.messages(1.0, False, 0.0, max_rounds, tolerance, False)
 
-    found = ours(1000)
+    messages = ours(1000)
     theirs, rounds = numpy_rival.beliefs(label, table, 1000, tolerance)
-    if not np.allclose(found[2].reshape(label.shape), theirs, atol=1e-4):
-        raise AssertionError("NumPy's beliefs are others than structlearn's")
+    if not np.allclose(messages[2].reshape(label.shape), theirs, atol=1e-4):
+        raise AssertionError("NumPy's beliefs differ from structlearn's")
     timings = interleave(
         {
             "ours": partial(ours, 1000),
@@ -139,11 +139,11 @@ def grid_messages(context: Context) -> Result:
     for name in ("", ", 10 rounds"):
         pair = timings["ours" + name], timings["NumPy" + name]
         result.rows.append(Row.times(case + (name or ", until 1e-6"), "NumPy", *pair, at_least=5.0))
-    # The whole call: reading the scores, and the probabilities of pairs by position beside.
+    # The whole call, including reading the scores and the pair marginals by position.
     pair = timings["ours, Grid().marginals"], timings["NumPy"]
     result.rows.append(Row.times(f"{case}, Grid().marginals", "NumPy", *pair, at_least=5.0))
     result.details[case] = {
-        "rounds": {"ours": found[5], "NumPy": rounds},
+        "rounds": {"ours": messages[5], "NumPy": rounds},
         **{name: t.summary() for name, t in timings.items()},
     }
     _against_pgmpy(result, label, table)
@@ -151,7 +151,7 @@ def grid_messages(context: Context) -> Result:
 
 
 def _against_pgmpy(result: Result, label: Array, table: Array) -> None:
-    """Add the row of the largest grid that pgmpy's exact propagation does in a moment."""
+    """Add the row of the largest grid that pgmpy's exact propagation handles quickly."""
     pgmpy = rivals.load("pgmpy_beliefs", result.skipped)
     if not pgmpy:
         return
@@ -161,7 +161,7 @@ def _against_pgmpy(result: Result, label: Array, table: Array) -> None:
     scores = {"label": small, "right": pairs, "down": pairs}
     p = Grid().marginals(**scores)["label"].reshape(-1, 3)
     if not np.allclose(p, pgmpy.beliefs(model), atol=1e-6):
-        raise AssertionError("pgmpy's marginals are others than structlearn's")
+        raise AssertionError("pgmpy's marginals differ from structlearn's")
     timings = interleave(
         {"ours": partial(Grid().marginals, **scores), "pgmpy": partial(pgmpy.beliefs, model)},
         repeats=2,

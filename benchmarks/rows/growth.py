@@ -1,4 +1,4 @@
-"""How the time to a proven gap grows with the examples, labels, length and features of chains."""
+"""Growth of the time to a proven gap with the examples, labels, length and features of chains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..registry import Context, Result, Row, benchmark
 
 __all__ = ["growth"]
 
-#: What grows, from where, and its name.
+#: The growing quantities, with their start and name.
 BASE = {"n": 300, "K": 8, "L": 12, "d": 50}
 SIZES = {
     "n": [200, 400, 800, 1600, 3200, 6400],
@@ -66,10 +66,10 @@ def growth(context: Context) -> Result:
     result = Result()
     repeats = context.times(2, 1)
     for quantity, sizes in SIZES.items():
-        chosen = sizes[:3] if context.quick else sizes
+        measured = sizes[:3] if context.quick else sizes
         times: dict[str, list[float]] = {solver: [] for solver in TOLERANCE}
         iterations: dict[str, list[int]] = {solver: [] for solver in TOLERANCE}
-        for size in chosen:
+        for size in measured:
             X, y = chains(**{**BASE, quantity: size})
             problems = {
                 "frank-wolfe": StructuredSVM().problem(X, y),
@@ -80,7 +80,7 @@ def growth(context: Context) -> Result:
                 times[solver].append(min(seconds for seconds, _ in runs))
                 iterations[solver].append(runs[0][1])
         for solver, seconds in times.items():
-            slope, _ = growth_slope(chosen, seconds)
+            slope, _ = growth_slope(measured, seconds)
             limit = 1.25 if quantity == "n" and not context.quick else None
             result.rows.append(
                 Row.amounts(
@@ -88,7 +88,7 @@ def growth(context: Context) -> Result:
                 )
             )
         result.details[quantity] = {
-            "sizes": chosen, "seconds": times, "iterations": iterations,
+            "sizes": measured, "seconds": times, "iterations": iterations,
         }  # fmt: skip
     result.details["base"] = BASE
     result.details["tolerance"] = TOLERANCE

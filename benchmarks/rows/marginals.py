@@ -1,4 +1,4 @@
-"""Forward–backward on chains whose scores are given."""
+"""Forward–backward on chains with given scores."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def forward_backward(context: Context) -> Result:
     for name in list(calls)[1:]:
         result.rows.append(Row.times(case, name, timings["ours"], timings[name]))
     result.details["infer"] = {name: timing.summary() for name, timing in timings.items()}
-    # Forward, backward, and the outer products of the pairs: K² multiply-adds each a position.
+    # Forward, backward, and the pairs' outer products: K² multiply-adds each per position.
     near = limits(
         min(timings["ours"].cpu),
         operations=n * (length - 1) * 3 * n_labels**2,

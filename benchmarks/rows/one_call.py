@@ -30,17 +30,17 @@ __all__ = ["in_turn", "one_call"]
 
 ROOT = Path(__file__).resolve().parents[2]
 RIVALS = {PIPELINE: "ufal.udpipe"}
-#: Microseconds at most, and how many times as fast as the rival.
+#: The most microseconds, and the required speed relative to the rival.
 AT_MOST = {TAGGER: 15.0, ADDRESS: 25.0, PIPELINE: 1200.0}
 AT_LEAST = {ADDRESS: 53 / 25, MARGINALS: 2.0, PIPELINE: 1.0}
-#: How much rarer a text is annotated than other calls are made.
+#: The number of other calls for each annotated text.
 RARER = 10
 
 
 def in_turn(calls: dict[str, tuple[Call, list[Any], int]], n: int) -> dict[str, list[float]]:
-    """Return the seconds of n calls, each followed by one of another, in ascending order.
+    """Return the sorted seconds of n calls, each followed by a call of another kind.
 
-    A call has its inputs with it, and how much rarer than others it is made.
+    A call comes with its inputs, and the factor by which it is rarer than others.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for call, inputs, _ in calls.values():
@@ -70,8 +70,8 @@ def one_call(context: Context) -> Result:
     calls.update(pipelines(result))
     calls.update(addresses(result))
     both: dict[str, tuple[Call, list[Any], int]] = {}
-    for side, some in (("", calls.ours), ("rival's ", calls.theirs)):
-        for name, call in some.items():
+    for side, functions in (("", calls.ours), ("rival's ", calls.theirs)):
+        for name, call in functions.items():
             both[side + name] = call, calls.inputs[name], RARER if name == PIPELINE else 1
     times = in_turn(both, 500 if context.quick else 20_000)
     for name in (ADDRESS, MARGINALS, TAGGER, SEGMENTS, PIPELINE):
@@ -109,10 +109,10 @@ def _summary(times: list[float]) -> dict[str, float]:
 
 
 def _fresh_processes(result: Result, calls: Calls, n: int) -> None:
-    """Add what structlearn-core takes on the disk, and from a Python's start to the first labels.
+    """Add structlearn-core's size on disk, and its time from Python's start to the first labels.
 
-    It is alone in an environment of its own, into which python-crfsuite's module is copied: both
-    start the same Python, and load usaddress' model.
+    It is installed alone in a separate environment, into which python-crfsuite's module is copied:
+    both start the same Python, and load usaddress' model.
     """
     if ADDRESS not in calls.theirs:
         return
@@ -146,7 +146,7 @@ def _fresh_processes(result: Result, calls: Calls, n: int) -> None:
                 done = subprocess.run(
                     [python, "-c", program], env=environment, capture_output=True, check=True
                 )
-                if i:  # the first start writes byte code
+                if i:  # the first start writes bytecode
                     times[name].append(time.perf_counter() - start)
                 printed.add(done.stdout)
             if len(printed) > 1:

@@ -29,7 +29,7 @@ class EdgeChain(Structure):
         }
 
     def edges(self, **scores: Any) -> Hyperedges:
-        """Return one edge a label pair and position; the last node gathers the last position."""
+        """Return an edge for each label pair and position, and a last node after all labels."""
         length, n_labels = scores["label"].shape
         first_pair = length * n_labels
         program = Hyperedges(length * n_labels + 1)

@@ -1,7 +1,7 @@
-"""Dependency parsing of English Web Treebank: from the file to the model, and to scores.
+"""Dependency parsing of English Web Treebank, from the file to the model and its scores.
 
-The rivals' figures are those of one run on a machine of the same kind, all words counted and
-relations whole; they are printed beside ours, not run again.
+The rivals' figures are from one run on a machine of the same kind, over all words and with complete
+relations; they are printed beside ours, not measured again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .tagging import run, structlearn
 
 __all__ = ["dependency_parsing"]
 
-#: Percent of words that are not attached right, labelled: UDPipe 1.4.0 with its own tags;
-#: TurboParser 2.3 basic with gold tags, and its seconds of training on one core.
+#: Labelled attachment errors in percent: UDPipe 1.4.0 with its own tags; TurboParser 2.3 basic with
+#: gold tags, and its seconds of training on one core.
 _UDPIPE_PREDICTED_LAS = 81.22
 _TURBO_GOLD_LAS = 84.10
 _TURBO_SECONDS = 1355.0
@@ -36,8 +36,8 @@ def _evaluate(model: Path, gold: Path) -> dict[str, Any]:
     done = subprocess.run(
         structlearn("evaluate", model, gold, "--json"), capture_output=True, text=True, check=True
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
 
 
 @benchmark
@@ -54,24 +54,25 @@ def dependency_parsing(context: Context) -> Result:
         for part in ("train", "test"):
             packed = (source / "ud_en_ewt" / f"{part}.conllu.gz").read_bytes()
             sentences = gzip.decompress(packed).decode().strip().split("\n\n")
-            kept = sentences[: len(sentences) // share]
-            (folder / f"{part}.conllu").write_text("\n\n".join(kept) + "\n\n", encoding="utf-8")
+            subset = sentences[: len(sentences) // share]
+            (folder / f"{part}.conllu").write_text("\n\n".join(subset) + "\n\n", encoding="utf-8")
         for case, options in _RUNS.items():
             model = folder / "model"
             train = run(
                 structlearn("train", "parser", folder / "train.conllu", "--model", model,
                             "--quiet", *options)
             )  # fmt: skip
-            found = _evaluate(model, folder / "test.conllu")
+            test_figures = _evaluate(model, folder / "test.conllu")
             figures = {
                 "train_cpu_seconds": train["cpu"],
                 "memory": train["memory"],
-                **{k: found[k] for k in ("uas", "las", "proven", "tokens_per_second")},
+                **{k: test_figures[k] for k in ("uas", "las", "proven", "tokens_per_second")},
             }
             result.details[case] = figures
             result.notes.append(
-                f"{case}: UAS {100 * found['uas']:.2f}, LAS {100 * found['las']:.2f}, "
-                f"{found['tokens_per_second']} words a second"
+                f"{case}: UAS {100 * test_figures['uas']:.2f}, "
+                f"LAS {100 * test_figures['las']:.2f}, "
+                f"{test_figures['tokens_per_second']} words a second"
             )
         details = result.details
         first, gold, predicted = (details[case] for case in _RUNS)

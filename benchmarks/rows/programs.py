@@ -32,15 +32,15 @@ def tagging_program(context: Context) -> Result:
         for _ in range(SENTENCES)
     ]
     plain = Chain().as_program(**scores[0])
-    plain.solver = "highs"  # the rival's, whatever else is installed
-    # A budget over all labels: the relaxation is not whole.
+    plain.solver = "highs"  # the rival's solver, whatever else is installed
+    # A budget over all labels: the relaxation is not integral.
     prices = rng.integers(1, 20, size=(length, n_labels)).astype(float)
     row = np.zeros((1, plain.n_parts))
     row[0, : prices.size] = prices.ravel()
     least, usual = prices.min(axis=1).sum(), prices.mean(axis=1).sum()
     budget = plain.with_rows(row, 0, np.floor(0.7 * least + 0.3 * usual))
     for name, program, target in (("tagging", plain, 1.5), ("with a budget", budget, None)):
-        thetas = [program._flat(one) for one in scores]
+        thetas = [program._flat(theta) for theta in scores]
         case = f"{name}, {length} words, {n_labels} tags"
         _compare(context, result, case, program, thetas, target)
     return result
@@ -54,14 +54,14 @@ def _compare(
     thetas: list[Any],
     target: float | None,
 ) -> None:
-    """Add the rows of one program: the model new each time, and kept."""
+    """Add the rows of one program, with a new model for each call and with a kept one."""
     rows = program.rows
     constraint = LinearConstraint(rows.matrix, rows.lower, rows.upper)
-    # The rival at its best: whole labels make whole pairs.
+    # The rival at its best: integral labels imply integral pairs.
     integrality = rows.integer.astype(int)
 
     def scipy_milp() -> list[float]:
-        found = [
+        solutions = [
             milp(
                 -theta,
                 constraints=constraint,
@@ -71,7 +71,7 @@ def _compare(
             )
             for theta in thetas
         ]
-        return [-one.fun for one in found]
+        return [-solution.fun for solution in solutions]
 
     def new() -> list[float]:
         return [_from_matrix(program).solve(part=theta).value for theta in thetas]
@@ -103,7 +103,7 @@ def _compare(
 
 
 def _from_matrix(program: Program) -> Program:
-    """Return the same program from its sparse matrix, as the rival has it."""
+    """Return the same program from its sparse matrix, the rival's form."""
     rows = program.rows
     return Program(
         rows.matrix,

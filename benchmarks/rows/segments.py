@@ -19,14 +19,14 @@ __all__ = ["EdgeSegments", "segmentation"]
 
 
 class EdgeSegments(Structure):
-    """Segmentations as a user would write them: a node for each start and end with its label."""
+    """Segmentations in a user's code: a node for each start, and for each end with its label."""
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the segments and a shared transition."""
         return {"segment": Block((n_labels,)), "transition": Block((n_labels, n_labels), True)}
 
     def edges(self, **scores: Any) -> Hyperedges:
-        """Return an edge a segment, and an edge a label pair and position."""
+        """Return an edge for each segment, and for each label pair and position."""
         length, width, n_labels = scores["segment"].shape
         first_pair = length * width * n_labels
         labels = range(n_labels)
@@ -75,16 +75,16 @@ def segmentation(context: Context) -> Result:
             numpy_segments.log_partition_batch,
         ),
     }
-    for name, (ours, one, batch) in queries.items():
+    for name, (ours, single, batch) in queries.items():
         calls = {
             "ours": partial(ours, segment=segments, transition=transition),
-            "NumPy, one by one": lambda one=one: [one(s, transition) for s in segments],
+            "NumPy, one by one": lambda one=single: [one(s, transition) for s in segments],
             "NumPy, batched": partial(batch, segments, transition),
         }
         right = calls["ours"]()
         for rival in ("NumPy, one by one", "NumPy, batched"):
-            found = calls[rival]()
-            same = found == right if name == "argmax" else np.allclose(found, right, rtol=1e-12)
+            answer = calls[rival]()
+            same = answer == right if name == "argmax" else np.allclose(answer, right, rtol=1e-12)
             if not same:
                 raise AssertionError(f"{rival} finds another {name} than structlearn")
         timings = interleave(calls, repeats=context.times(5, 3))
@@ -103,7 +103,8 @@ def _against_hyperedges(
 ) -> None:
     """Add the rows of one example: a ratio near 1 would mean that the native path is not taken.
 
-    The edges are as few as the steps of the loops, and their time has no list of segments in it.
+    There are as few edges as steps of the loops, and their time does not include a list of
+    segments.
     """
     scores = {"segment": segment, "transition": transition}
     generic, theta = EdgeSegments(), flatten(scores)

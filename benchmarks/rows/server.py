@@ -1,4 +1,4 @@
-"""``structlearn serve`` under load, under attack, and while a worker dies and a model changes."""
+"""``structlearn serve`` under load and attack, and when a worker dies or a model changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ __all__ = ["server"]
 
 ROOT = Path(__file__).resolve().parents[2]
 CONNECTIONS, WORKERS = 64, 2
-#: How many times a quiet request the 99th percentile may take, and megabytes of an attack.
+#: The limit of the 99th percentile, as a multiple of a quiet request, and the megabytes an attack
+#: may take.
 P99, GROWTH = 10.0, 120.0
 
 
@@ -58,7 +59,7 @@ def _all_cores(context: Context) -> Iterator[None]:
 
 
 def _load(result: Result, seconds: float) -> None:
-    """Add the throughput of annotating two short sentences, and tails at half of it."""
+    """Add the throughput of annotating two short sentences, and the tails at half of it."""
     from tests.serve.running import in_processes
 
     body = json.dumps({"text": TEXTS[0]}).encode()
@@ -70,8 +71,8 @@ def _load(result: Result, seconds: float) -> None:
             port, *others = numbers
             command = [sys.executable, "-m", "benchmarks.http_load", port, "/v1/annotate", *others]
             done = subprocess.run(command, cwd=ROOT, input=body, capture_output=True, check=True)
-            found: dict[str, Any] = json.loads(done.stdout)
-            return found
+            figures: dict[str, Any] = json.loads(done.stdout)
+            return figures
 
         ask(1.0, 0, CONNECTIONS)
         quiet = ask(min(5.0, seconds), 0, 1)
@@ -111,7 +112,7 @@ def _taggers(folder: Path) -> tuple[dict[str, Path], list[list[str]]]:
 def _attack(
     result: Result, files: dict[str, Path], sentences: list[list[str]], folder: Path
 ) -> None:
-    """Add the attacks that were refused, and the memory they took."""
+    """Add the number of refused attacks, and their memory."""
     from tests.serve.attacks import REFUSALS, TOKEN, attack
     from tests.serve.running import in_processes
 
@@ -123,9 +124,9 @@ def _attack(
     for name, (_, n, _) in REFUSALS.items():
         answered = {k: v for k, v in statuses[name].items() if k is not None}
         refused = sum(v for status, v in answered.items() if 400 <= status < 600)
-        said = ", ".join(f"{k}: {v}" for k, v in sorted(answered.items()))
+        counts = ", ".join(f"{k}: {v}" for k, v in sorted(answered.items()))
         row = Row(f"refused: {name}, of {n}", "", "", n - sum(answered.values()) + refused)
-        row.target, row.met = f"{n} ({said})", row.ours == n
+        row.target, row.met = f"{n} ({counts})", row.ours == n
         result.rows.append(row)
     result.rows.append(
         Row.amounts("memory that attacks and 1,000 idle connections take", "", grown, None,
@@ -137,7 +138,7 @@ def _attack(
 def _kill_and_replace(
     result: Result, files: dict[str, Path], sentences: list[list[str]], folder: Path
 ) -> None:
-    """Add what is lost and what is wrong when a worker is killed and the model's file replaced."""
+    """Add lost requests and wrong answers when a worker is killed and the model's file replaced."""
     from tests.serve.attacks import kill_and_replace
     from tests.serve.running import in_processes
 

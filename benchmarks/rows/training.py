@@ -1,4 +1,4 @@
-"""Training on text against CRFsuite: averaged perceptron and CRF, each run in its own process."""
+"""Training on text against CRFsuite: averaged perceptron and CRF, each in its own process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _timing(
     share : str, optional
         Divide by this count of the report.
     cpu : bool
-        Processor time instead of the clock: CRFsuite's log has nothing else for its iterations.
+        Processor time instead of the clock: CRFsuite's log has only that for its iterations.
     """
     timing = Timing()
     for report in reports:
@@ -78,7 +78,7 @@ def _increase(reports: list[dict[str, Any]], before: str = "memory_before") -> f
 
 
 def _corpora(result: Result) -> list[str]:
-    """Return the data sets there are; what is missing is noted as skipped."""
+    """Return the available data sets; missing ones are noted as skipped."""
     folder = data_folder()
     if folder is not None and (folder / "conll2000").is_dir():
         return ["synthetic", "conll2000"]
@@ -171,9 +171,9 @@ def _quality(runs: list[dict[str, Any]], sizes: dict[str, int]) -> str:
 def _perceptron_limits(
     reports: list[dict[str, Any]], sizes: dict[str, int], passes: int
 ) -> dict[str, Any]:
-    """Return how near the passes are to what they must do.
+    """Return how close the passes are to their limits.
 
-    Viterbi takes 2K² operations a token; each occurrence of a feature needs its number (4 bytes),
+    Viterbi takes 2K² operations per token; each occurrence of a feature needs its number (4 bytes),
     the place of its weights (8) and, for each label seen with it, the label and the weight (4 + 8).
     """
     operations = sizes["tokens"] * 2 * sizes["labels"] ** 2 + sizes["weights_read"]
@@ -190,7 +190,7 @@ def _perceptron_limits(
 
 @lru_cache(maxsize=1)
 def _crf_reports(context: Context) -> tuple[str, Reports, tuple[str, ...]]:
-    """Train the same CRF with both, and once with two threads; shared by the two benchmarks."""
+    """Train the same CRF with both, and once with two threads; used by two benchmarks."""
     noted = Result()
     data = _corpora(noted)[-1]
     common = {"data": data, "share": 0.05 if context.quick else 1.0}
@@ -284,7 +284,7 @@ def crf_lbfgs(context: Context) -> Result:
 
 
 def _ours(reports: Reports, phase: str, share: str) -> dict[str, Timing]:
-    """Return our timings by what to add to the case's name; of two threads by the clock."""
+    """Return our timings by the suffix of the case's name; those of two threads by the clock."""
     return {
         name.removeprefix("ours"): _timing(runs, phase, share, cpu=name == "ours")
         for name, runs in reports.items()

@@ -1,4 +1,4 @@
-"""Dependency trees whose scores are given: the best one, the sums, and how they grow."""
+"""Dependency trees with given scores: the best tree, the sums, and their growth."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def random_scores(n: int, rng: np.random.Generator) -> Array:
 
 
 def parser_scores(n: int, rng: np.random.Generator) -> Array:
-    """Return what a parser makes of a sentence: its tree ahead of near neighbours and noise."""
+    """Return scores like a parser's: a tree ahead of near neighbours and noise."""
     place = np.arange(n + 1)
     arc = rng.normal(size=(n + 1, n + 1)) - 0.15 * np.abs(place[:, None] - place)
     heads = [0]
@@ -65,10 +65,10 @@ def arborescence_argmax(context: Context) -> Result:
                 words = np.arange(1, n + 1)
                 for arc, heads in zip(arcs, ufal.argmax(theirs), strict=True):
                     score = arc[heads[1:], words].sum()
-                    found = many.solve(arc=arc).value
-                    if found < score - 1e-9:
-                        raise AssertionError(f"a worse tree than ufal's: {found} < {score}")
-                    worse += found > score + 1e-9
+                    value = many.solve(arc=arc).value
+                    if value < score - 1e-9:
+                        raise AssertionError(f"a worse tree than ufal's: {value} < {score}")
+                    worse += value > score + 1e-9
             timing = interleave(calls, repeats=context.times(7, 3), number=number)
             case = f"{kind}, n = {n}"
             timings[case] = timing
@@ -123,7 +123,7 @@ def arborescence_growth(context: Context) -> Result:
         for n in sizes:
             rng = np.random.default_rng(n)
             arcs = [random_scores(n, rng) for _ in range(4)]
-            calls = {"ours": lambda q=query, a=arcs: [q(arc=one) for one in a]}
+            calls = {"ours": lambda q=query, a=arcs: [q(arc=table) for table in a]}
             timing = interleave(calls, repeats=context.times(5, 3), number=max(1, 200 // n))
             seconds.append(min(timing["ours"].cpu) / len(arcs))
         slope, _ = growth_slope(sizes, seconds)

@@ -1,4 +1,4 @@
-"""From file to file with the same patterns: ``structlearn`` against Wapiti, model for model."""
+"""``structlearn`` against Wapiti with the same patterns, from file to file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tool(*arguments: Any) -> list[str]:
 
 
 def training(files: Files, name: str, *options: Any) -> list[str]:
-    """Return a command of ours that learns a CRF whose objective is Wapiti's with rho2 = 1."""
+    """Return our command for a CRF with Wapiti's objective for rho2 = 1."""
     return structlearn(
         "train", "tagger", files / "train.txt", "--features", PATTERNS, "--learner", "crf",
         "--C", 1, *options, "--model", files / name, "--quiet",
@@ -87,7 +87,7 @@ def _label(files: Files, context: Context, result: Result) -> None:
         for name in ("kept.txt", "theirs.txt")
     ]
     if labels[0] != labels[1]:
-        raise RuntimeError("the converted model labels otherwise than Wapiti")
+        raise RuntimeError("the converted model's labels differ from Wapiti's")
     timings, memory = interleave(
         {"ours": ours("kept.model", "long.txt", "kept.txt"), "theirs": theirs("long.txt")},
         context.times(3, 1),

@@ -1,31 +1,31 @@
-"""How docstrings are read: their references by short names, and attributes in one sentence."""
+"""Sphinx hooks for docstrings: references by short names, and attributes in one sentence."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-#: What a docstring is not a list of types for: "Whether it is exact: proven" is a sentence.
+#: First lines of attributes that are sentences, not types, as "Whether it is exact: proven".
 _SENTENCES = ("attribute", "data", "property")
 
 
 def keep(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Remember the text of an attribute before napoleon takes what stands before ":" for a type."""
+    """Remember the text of an attribute, before napoleon takes the part before ":" for a type."""
     if what in _SENTENCES:
         app.structlearn_kept = list(lines)
 
 
 def restore(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Put it back."""
+    """Put the text back."""
     if what in _SENTENCES:
         lines[:] = app.structlearn_kept
 
 
 def resolve(app: Any, env: Any, node: Any, content: Any) -> Any:
-    """Find what a docstring names in short, or return None: then it is a warning.
+    """Resolve a short name in a docstring; None if there is no target, which is a warning.
 
-    ``Chain`` is the one public object of that name, wherever it is named; a module inside a public
-    one is the page of the latter; names of other packages are plain text.
+    ``Chain`` is the only public object of that name; a module inside a public one leads to the page
+    of the public one; names of other packages are plain text.
     """
     if node.get("refdomain") != "py":
         return None
@@ -34,12 +34,14 @@ def resolve(app: Any, env: Any, node: Any, content: Any) -> Any:
         return content
     domain = env.get_domain("py")
     tail = "." + target.removeprefix("structlearn.")
-    found = sorted((n, o) for n, o in domain.objects.items() if f".{n}".endswith(tail))
+    targets = sorted((n, o) for n, o in domain.objects.items() if f".{n}".endswith(tail))
     if "." not in target:
-        found = [(n, o) for n, o in found if n.count(".") == 2] or found  # classes before methods
+        targets = [
+            (n, o) for n, o in targets if n.count(".") == 2
+        ] or targets  # classes before methods
     page = None
-    if found and len({o.docname for _, o in found}) == 1:
-        page, anchor = found[0][1].docname, found[0][1].node_id
+    if targets and len({o.docname for _, o in targets}) == 1:
+        page, anchor = targets[0][1].docname, targets[0][1].node_id
     elif node["reftype"] == "mod" or target.startswith("structlearn."):
         home = next((part for part in target.split(".") if part != "structlearn"), "")
         if f"reference/{home}" in env.found_docs:
@@ -51,12 +53,12 @@ def resolve(app: Any, env: Any, node: Any, content: Any) -> Any:
     return make_refnode(app.builder, node["refdoc"], page, anchor, content)
 
 
-#: What scikit-learn adds to every estimator for its own use.
+#: Methods that scikit-learn adds to every estimator for its own use.
 _ROUTING = re.compile(r"set_\w+_request|get_metadata_routing")
 
 
 def skip(app: Any, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
-    """Leave out members that are not the library's own, or no news: those of tuples and lists."""
+    """Leave out inherited members from outside the library, such as those of tuples and lists."""
     builtin = getattr(obj, "__objclass__", None) in (tuple, list, dict)
     builtin = builtin or getattr(obj, "__module__", None) in ("_collections_abc", "collections.abc")
     return True if builtin or _ROUTING.fullmatch(name) else None

@@ -1,4 +1,4 @@
-"""``{lab} name``: a lab of the workbench in a page, with recorded steps; no server, no network."""
+"""``{lab} name``: a lab of the workbench in a page, with recorded steps and without a server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Lab(SphinxDirective):
 
 
 def write_files(app: Any) -> None:
-    """Put the script and the style sheet among the site's files."""
+    """Add the script and the style sheet to the site's files."""
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "labs.js").write_text(bundle(), encoding="utf-8")

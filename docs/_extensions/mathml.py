@@ -1,6 +1,6 @@
-"""Formulas as MathML: browsers show it as it stands, without scripts and without a network.
+"""Formulas as MathML, which browsers display without scripts and without a network.
 
-docutils translates LaTeX; what it cannot read is a warning, and warnings end the build.
+docutils translates LaTeX; LaTeX it cannot read is a warning, and warnings fail the build.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
-#: Brackets that grow with what they hold only when told to, by \\left and \\right.
+#: Brackets that must grow with their content only after \\left and \\right.
 _BRACKETS = re.compile(r"<mo( [^>]*)?>([⟨⟩‖])</mo>")
 
 
 def translate(node: Any, *, as_block: bool) -> str:
     """Return the MathML of a formula."""
     try:
-        found = str(latex2mathml.tex2mathml(node.astext(), as_block=as_block))
+        markup = str(latex2mathml.tex2mathml(node.astext(), as_block=as_block))
     except MathError as error:
         logger.warning("%s in the formula %r", error, node.astext(), location=node)
         return f"<code>{node.astext()}</code>"
-    return _BRACKETS.sub(r'<mo\1 stretchy="false" lspace="0" rspace="0">\2</mo>', found)
+    return _BRACKETS.sub(r'<mo\1 stretchy="false" lspace="0" rspace="0">\2</mo>', markup)
 
 
 def visit_inline(self: Any, node: Any) -> None:
@@ -40,7 +40,7 @@ def visit_block(self: Any, node: Any) -> None:
 
 
 def join_punctuation(app: Any, doctree: Any, docname: str) -> None:
-    """Give the comma after a formula to the formula, so that no line begins with it."""
+    """Move the comma after a formula into the formula, so that no line begins with it."""
     for node in list(doctree.findall(nodes.math)):
         at = node.parent.index(node) + 1
         after = node.parent[at] if at < len(node.parent) else None

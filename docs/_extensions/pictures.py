@@ -1,7 +1,7 @@
-"""Two directives whose content is made from the library while the site is built.
+"""Two directives with content generated from the library while the site is built.
 
-``picture`` puts an SVG of ``drawn`` into the page itself, so that it takes the page's colours,
-light or dark. ``command-help`` prints what the command line says about itself.
+``picture`` puts an SVG of ``drawn`` into the page itself, so that it uses the page's colours,
+light or dark. ``command-help`` prints the help of the command line.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class CommandHelp(SphinxDirective):
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield the parsers of the commands that have no further commands."""
-    parser.format_help()  # arguments are added when they are needed
+    """Yield the parsers of the commands without subcommands."""
+    parser.format_help()  # arguments are added on demand
     below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
     if not below:
         yield parser

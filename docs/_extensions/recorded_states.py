@@ -1,4 +1,4 @@
-"""What the recorded labs of the guide show: the lab, and the states to choose from."""
+"""The recorded labs of the guide, with the states to choose from."""
 
 from __future__ import annotations
 

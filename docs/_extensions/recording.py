@@ -1,7 +1,7 @@
 """Labs of the workbench with recorded answers, as HTML and one script; needs no Sphinx.
 
-The page's modules become one script: pages that are opened as files cannot load modules. Answers
-are computed while the site is built, by the labs themselves.
+The page's modules become one script, because pages opened as files cannot load modules. Answers are
+computed by the labs themselves while the site is built.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EXPORT = re.compile(r"^export (?:async )?(?:function|const) (\w+)", re.MULTILIN
 
 
 def bundle(entry: str = "embed") -> str:
-    """Return a module and all that it imports as one script, each in a scope of its own."""
+    """Return a module and all its imports as one script, each in its own scope."""
     folder = files("structlearn.workbench").joinpath("page")
     done: dict[str, str] = {}
 

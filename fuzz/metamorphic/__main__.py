@@ -10,7 +10,7 @@ from pathlib import Path
 from fuzz.metamorphic.catalogue import MISSING
 from fuzz.metamorphic.relation import RELATIONS, run
 
-#: Draws of a relation by what one takes.
+#: The default number of draws of a relation, by the cost of a draw.
 DRAWS = {"query": 100_000, "fit": 1_000, "pipeline": 100}
 
 
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="a JSON file for the counts")
     arguments = parser.parse_args()
     if unknown := set(arguments.relations) - set(RELATIONS):
-        parser.error(f"there is no relation {min(unknown)!r}; there are {', '.join(RELATIONS)}")
+        parser.error(f"unknown relation {min(unknown)!r}; choose from {', '.join(RELATIONS)}")
     for module, package in MISSING.items():
         print(f"the relations of {module} are left out: {package} is not installed")
     if arguments.list:

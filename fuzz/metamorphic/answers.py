@@ -12,20 +12,20 @@ from structlearn.exceptions import CapabilityError
 
 
 class Different(AssertionError):
-    """Two ways to ask one question gave different answers."""
+    """Two ways of asking the same question gave different answers."""
 
 
 class Refusal(str):
-    """The class of the error by which a question was refused."""
+    """The class of the error that refused a question."""
 
     def __repr__(self) -> str:
         return f"Refusal({str(self)!r})"
 
 
 def plain(answer: Any) -> Any:
-    """Return an answer as nested lists and dictionaries of Python's own values.
+    """Return an answer as nested lists and dictionaries of plain Python values.
 
-    Trees become their brackets, arrays lists; other objects what `repr` says of them.
+    Trees become their brackets, arrays become lists, other objects their `repr`.
     """
     if isinstance(answer, np.ndarray):
         return answer.tolist() if answer.dtype.kind in "biuf" else plain(answer.tolist())
@@ -51,7 +51,7 @@ def ask(question: Callable[[], Any]) -> Any:
 
 
 def difference(one: Any, other: Any, tolerance: float = 0.0, at: str = "") -> str | None:
-    """Return where two plain answers differ and how, or None.
+    """Return the place and kind of the first difference of two plain answers, or None.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def difference(one: Any, other: Any, tolerance: float = 0.0, at: str = "") -> st
         Numbers may differ by this much, or by this share of the larger one; 0 compares bits, so
         that 0.0 and -0.0 differ.
     at : str
-        The path from the whole answer to these two.
+        The path from the whole answer to this part.
     """
     if isinstance(one, float) and isinstance(other, float):
         if tolerance == 0.0:
@@ -86,7 +86,7 @@ def difference(one: Any, other: Any, tolerance: float = 0.0, at: str = "") -> st
 
 def demand_same(question: str, one: Any, other: Any, tolerance: float = 0.0) -> None:
     """Raise `Different` unless two plain answers to a question are the same."""
-    if repr(one) == repr(other):  # shows types and every bit, in a tenth of the time
+    if repr(one) == repr(other):  # repr shows types and every bit, in a tenth of the time
         return
     if (reason := difference(one, other, tolerance)) is not None:
         raise Different(f"{question}: {reason[:400]}")

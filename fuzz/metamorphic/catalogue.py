@@ -7,7 +7,7 @@ import pkgutil
 
 import fuzz.metamorphic
 
-#: Module -> the optional package that it needs and that is not installed.
+#: Module -> the optional package it needs that is not installed.
 MISSING: dict[str, str] = {}
 
 for _module in pkgutil.iter_modules(fuzz.metamorphic.__path__):

@@ -1,4 +1,4 @@
-"""Columns in another order, and columns that nobody reads: the model and its answers stay."""
+"""Relations on columns: reordered and unused ones change neither the model nor its answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _tagger(rng: Rng, **options: Any) -> Tagger:
 
 
 def _arranged(rng: Rng, sentences: list[Any], order: Any, junk: int) -> list[Any]:
-    """Return tokens whose label, and so many cells that mean nothing, follow word and tag."""
+    """Return tokens whose cells are in another order, with unused cells among them."""
     return [
         [(w, t, *([k, *(odd_string(rng) for _ in range(junk))][i] for i in order))
          for w, t, k in sentence]
@@ -43,7 +43,7 @@ def _arranged(rng: Rng, sentences: list[Any], order: Any, junk: int) -> list[Any
 @relation("unused columns in another order", {"tagger": Tagger, "segments": SegmentTagger},
           cost="fit")  # fmt: skip
 def unused_columns(kind: Any, rng: Rng) -> None:
-    """Where the label stands, and what stands in columns that are not read, does not matter."""
+    """The place of the label and the content of unread columns do not matter."""
     sentences, X = _CHUNKED.draw(rng).X, _CHUNKED.inputs(rng, 2)
     answers = []
     for _ in range(2):
@@ -52,18 +52,18 @@ def unused_columns(kind: Any, rng: Rng) -> None:
         options = {"target": 3 + order.index(0), "random_state": 2}
         answers.append((order, options))
     tagger = _tagger(rng) if kind is Tagger else SegmentTagger(max_iter=2)
-    found = []
+    predictions = []
     for order, options in answers:
         model = clone(tagger).set_params(**options)
         model.fit(_arranged(rng, sentences, order, len(order) - 1))
-        given = [[(w, t, "_") for w, t in s] for s in X]
-        whole = _arranged(rng, given, order, len(order) - 1)
-        found.append(plain([model.predict(whole), model.predict_kbest(whole, n=3)]))
-    demand_same(f"{[o for o, _ in answers]}", *found)
+        rows = [[(w, t, "_") for w, t in s] for s in X]
+        whole = _arranged(rng, rows, order, len(order) - 1)
+        predictions.append(plain([model.predict(whole), model.predict_kbest(whole, n=3)]))
+    demand_same(f"{[o for o, _ in answers]}", *predictions)
 
 
 def _table(rng: Rng, sentences: list[Any], names: list[str]) -> str:
-    """Return a CSV file whose columns come in an order of their own."""
+    """Return a CSV file with its columns in random order."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     order = [names[int(i)] for i in rng.permutation(len(names))]
@@ -76,7 +76,7 @@ def _table(rng: Rng, sentences: list[Any], names: list[str]) -> str:
 
 
 def _objects(rng: Rng, sentences: list[Any]) -> str:
-    """Return JSON lines whose entries come in an order of their own."""
+    """Return JSON lines with their entries in random order."""
     rows = []
     for sentence in sentences:
         columns = dict(zip(("tokens", "pos", "tags"), zip(*sentence, strict=True), strict=True))
@@ -87,9 +87,9 @@ def _objects(rng: Rng, sentences: list[Any]) -> str:
 
 @relation("named columns in another order", {"chunks": _CHUNKED}, cost="fit")
 def named_columns(subject: Subject, rng: Rng) -> None:
-    """Columns of CSV and lists of JSON lines go by their names: the model has the same bytes.
+    """Columns of CSV and lists of JSON lines are identified by name: the model has the same bytes.
 
-    But for the names, which it keeps.
+    Except for the names, which it stores.
     """
     sentences, X = subject.draw(rng).X, subject.inputs(rng, 2)
     tagger = _tagger(rng, random_state=3)
@@ -102,17 +102,17 @@ def named_columns(subject: Subject, rng: Rng) -> None:
         model = clone(tagger).fit(path)
         model.label_file(memory_file(_table(rng, labelled, names).encode(), ".csv"), out)
         rows = list(csv.DictReader(io.StringIO(out.getvalue().decode(), newline="")))
-        found = [[r["word"], r["tag"]] for r in rows]
+        pairs = [[r["word"], r["tag"]] for r in rows]
     else:
         model = clone(tagger).fit(memory_file(_objects(rng, sentences).encode(), ".jsonl"))
         model.label_file(memory_file(_objects(rng, labelled).encode(), ".jsonl"), out)
         items = [json.loads(line) for line in out.getvalue().decode().splitlines()]
-        found = [list(pair) for i in items for pair in zip(i["tokens"], i["tags"], strict=True)]
+        pairs = [list(pair) for i in items for pair in zip(i["tokens"], i["tags"], strict=True)]
     model.model_.training.pop("table")
     demand_same_file("trained", stored(expected), stored(model))
     labels = [k for row in expected.predict(X) for k in row]
     words = [w for s in X for w, _ in s]
-    demand_same("labelled", [list(pair) for pair in zip(words, labels, strict=True)], found)
+    demand_same("labelled", [list(pair) for pair in zip(words, labels, strict=True)], pairs)
 
 
 PARSERS = {name: s for name, s in TASKS.items() if name.startswith("parser")}

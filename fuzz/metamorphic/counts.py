@@ -1,4 +1,4 @@
-"""Models that are counts: hidden Markov models and grammars, whose weights are copies exactly."""
+"""Relations on count models (hidden Markov models, grammars): weights are exactly copies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rng = np.random.Generator
 
 
 class Counted:
-    """A model of counts: how it is made, its examples, and what it is asked about."""
+    """A count model: its constructor, its examples, and inputs for queries."""
 
     def __init__(self, make: Callable[[Rng], Any], draw: Callable[[Rng, int], Any]) -> None:
         self.make, self.draw = make, draw
@@ -39,12 +39,12 @@ def _words(rng: Rng, n: int) -> tuple[list[Any], list[Any]]:
 
 def _vectors(rng: Rng, n: int) -> tuple[list[Any], list[Any]]:
     X, y = sequences(n, int(rng.integers(100)), d=2)
-    # Sums of such numbers are exact, in any order.
+    # Sums of such numbers are exact in any order.
     return [np.round(4 * x) / 4 for x in X], _unknown(rng, y)
 
 
 def _unknown(rng: Rng, y: list[Any]) -> list[Any]:
-    """Return labels of which some are unknown; all of them are known in the first row."""
+    """Return labels some of which are unknown, except in the first row."""
     return [y[0], *([k if rng.random() < 0.9 else None for k in row] for row in y[1:])]
 
 
@@ -91,15 +91,15 @@ def _demand_same(rng: Rng, one: Any, other: Any, X: list[Any], tolerance: float)
 
 
 def _weighted(it: Counted, rng: Rng) -> tuple[Any, Any, list[Any]]:
-    """Return a model of weights, one of copies in any order, and the examples."""
+    """Return a model fitted with weights, one fitted with copies in any order, and the examples."""
     X, y = it.draw(rng, int(rng.integers(4, 9)))
     make = it.make(rng)
     counts = rng.integers(0, 4, size=len(X))
     counts[0] = 1
     places = np.repeat(np.arange(len(X)), counts)
     several = None if y is None else [y[i] for i in places]
-    one = it.fit(make, X, y, sample_weight=counts.astype(float))
-    return one, it.fit(make, [X[i] for i in places], several), X
+    weighted = it.fit(make, X, y, sample_weight=counts.astype(float))
+    return weighted, it.fit(make, [X[i] for i in places], several), X
 
 
 #: Moments of vectors are merged by differences of means, which round.
@@ -114,10 +114,10 @@ ROUNDED = 1e-9
     not_claimed={"taggers of a grammar": "they are perceptrons: one step for k times the loss"},
 )
 def copies(it: Counted, rng: Rng) -> None:
-    """A weight of k is k copies, one of 0 is none."""
-    one, other, X = _weighted(it, rng)
+    """A weight of k equals k copies, and a weight of 0 no copy."""
+    weighted, other, X = _weighted(it, rng)
     vectors = isinstance(X[0], np.ndarray)
-    _demand_same(rng, one, other, X, ROUNDED if vectors else 0.0)
+    _demand_same(rng, weighted, other, X, ROUNDED if vectors else 0.0)
 
 
 @relation(

@@ -1,8 +1,8 @@
-"""The distribution of a model over the outputs of one input, written down output by output.
+"""The distribution of a model over the outputs of one input, by enumeration.
 
 An output has *parts*: labels at positions, segments, arcs, spans. Marginals are probabilities of
-parts, by a key for each. Nothing here calls a sum of the library: k-best lists of tiny inputs hold
-all outputs, and what follows from them is added up.
+parts, by a key for each. Nothing here calls a sum of the library: k-best lists of tiny inputs
+contain all outputs, and sums are taken over them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from structlearn.structures import (
 from structlearn.tasks import ConstituencyParser, DependencyParser, Pipeline, SegmentTagger, Tagger
 
 Rng = np.random.Generator
-#: Temperatures that models are asked at; None: as they were fitted.
+#: Temperatures of queries; None: as fitted.
 TEMPERATURES = (None, 0.4, 1.0, 3.0)
 #: Models of each subject.
 POOL = 20
-#: Outputs of a tiny input, at most.
+#: The most outputs of a tiny input.
 MOST_OUTPUTS = 500
 
 
@@ -42,12 +42,12 @@ MOST_OUTPUTS = 500
 
 
 def at_temperature(subject: Subject, rng: Rng, calibrated: bool = False) -> Any:
-    """Return a model of the pool, as it was fitted or with another temperature.
+    """Return a model of the pool, as fitted or with another temperature.
 
     Parameters
     ----------
     calibrated : bool
-        Always with a temperature, as if a dev set had given it.
+        Always with a temperature, as if chosen on a dev set.
     """
     model = subject.fitted(rng, POOL)
     choices = TEMPERATURES[1:] if calibrated else TEMPERATURES
@@ -73,7 +73,7 @@ def _tempered(model: Any, value: float | None) -> Any:
 
 
 def _with_temperature(model: Any, value: float) -> Any:
-    """Return a copy of the model of a task, which keeps the number in its training record."""
+    """Return a copy of a task's model with a temperature in its training record."""
     other = copy.copy(model)
     other.training = dict(model.training)
     other.calibration = _calibration(value)
@@ -81,12 +81,12 @@ def _with_temperature(model: Any, value: float) -> Any:
 
 
 def _calibration(temperature: float) -> Calibration:
-    """Return what so many parts would say that no probability is too high for them."""
+    """Return a calibration record in which no probability is too high."""
     return Calibration(temperature, 10**15, 0.0)
 
 
 def temperature(model: Any) -> float:
-    """Return the temperature of a model's probabilities; of a pipeline those of its trees."""
+    """Return the temperature of a model's probabilities; for a pipeline, that of its trees."""
     if isinstance(model, Pipeline):
         return float(model.model_.parts["parser"].temperature or 1.0)
     if hasattr(model, "model_"):
@@ -143,7 +143,7 @@ def parts(model: Any, output: Any) -> Iterable[Any]:
 
 
 def outside_segments(labels: list[str]) -> list[tuple[int, int, str]]:
-    """Return the segments of labels in IOB2 as (begin, end, type); tokens outside are "O"."""
+    """Return the segments of IOB2 labels as (begin, end, type), with "O" for tokens outside."""
     segments: list[tuple[int, int, str]] = []
     for t, label in enumerate(labels):
         if label.startswith("I-"):
@@ -155,7 +155,7 @@ def outside_segments(labels: list[str]) -> list[tuple[int, int, str]]:
 
 
 def node_spans(tree: Any, begin: int = 0) -> tuple[list[tuple[int, int, str]], int]:
-    """Return (begin, end, label) of the nodes above tags, and where the tree ends."""
+    """Return (begin, end, label) of the nodes above tags, and the end of the tree."""
     if tree.word is not None:
         return [], begin + 1
     inner: list[tuple[int, int, str]] = []
@@ -167,7 +167,7 @@ def node_spans(tree: Any, begin: int = 0) -> tuple[list[tuple[int, int, str]], i
 
 
 def sites(model: Any, X: Any, keys: Iterable[Any]) -> list[tuple[Any, list[Any], int]]:
-    """Return (name, parts, number): of these parts every output has exactly this number."""
+    """Return (name, parts, number): every output has exactly this number of these parts."""
     structure = getattr(model, "structure_", None)
     if isinstance(model, ConstituencyParser) or isinstance(structure, (Constituency, Lattice)):
         return []
@@ -184,11 +184,11 @@ def sites(model: Any, X: Any, keys: Iterable[Any]) -> list[tuple[Any, list[Any],
         else:
             groups.setdefault(key[0] if structure is None else key[:-1], []).append(key)
     if isinstance(structure, Arborescence):
-        groups.pop(0)  # no word: its column is never read
+        groups.pop(0)  # not a word: its column is never read
     if isinstance(structure, SpanningTree):
         nodes = math.isqrt(len(groups[()]))
         return [((), groups[()], nodes - 1)]
-    if isinstance(structure, SemiMarkov):  # segments that would end behind the last position
+    if isinstance(structure, SemiMarkov):  # segments beyond the last position
         length = 1 + max(key[0] for group in groups.values() for key in group)
         groups = {t: group for t, group in groups.items() if t < length}
     return [(name, group, 1) for name, group in groups.items()]
@@ -199,7 +199,7 @@ def sites(model: Any, X: Any, keys: Iterable[Any]) -> list[tuple[Any, list[Any],
 
 @dataclass(frozen=True)
 class Listing:
-    """All outputs of an input, the best first, with their scores and probabilities."""
+    """All outputs of an input, best first, with their scores and probabilities."""
 
     outputs: list[Any]
     scores: list[float]
@@ -222,7 +222,7 @@ class Listing:
 
 
 def listing(model: Any, X: Any) -> Listing | None:
-    """Return all outputs of the one input of X; None where there are too many of them."""
+    """Return all outputs of the one input of X; None if there are too many."""
     ranked = model.predict_kbest(X, n=MOST_OUTPUTS + 1)[0]
     if len(ranked) > MOST_OUTPUTS or ranked[0][0] == -math.inf:
         return None
@@ -235,7 +235,7 @@ def listing(model: Any, X: Any) -> Listing | None:
 
 
 def tiny(model: Any, X: Any, rng: Rng) -> Any:
-    """Return an input of at most four positions; what cannot be cut stays as it is."""
+    """Return an input cut to at most four positions if possible."""
     if not isinstance(X, list):
         return X[:1]
     x, most = X[0], int(rng.integers(1, 5))

@@ -1,4 +1,4 @@
-"""One probability of a part in documents of pipelines and on the page of the workbench."""
+"""Relations on probabilities of parts: in pipelines' documents and in the workbench."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def _confidence(calibration: Any, p: float) -> float:
 
 
 def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
-    """Compare what is written of a document with what its words have."""
+    """Compare a written document with the probabilities of its words."""
     lines = [line for line in doc.to_conllu(confidence=True).split("\n") if "\t" in line]
     for line, row in zip(lines, confidence, strict=True):
         entries = dict(entry.partition("=")[::2] for entry in line.split("\t")[9].split("|"))
         for name, p in row.items():
-            shown = entries.get(f"{name.capitalize()}Confidence")
-            demand_same(f"written {name}", f"{p:.4f}", shown)
+            cell = entries.get(f"{name.capitalize()}Confidence")
+            demand_same(f"written {name}", f"{p:.4f}", cell)
     tokens = [t for sentence in json.loads(doc.to_json())["sentences"] for t in sentence["tokens"]]
     written = [{k: p for k, p in t["confidence"].items() if k != "token"} for t in tokens]
     printed = [{name: round(p, 4) for name, p in row.items()} for row in confidence]
@@ -76,7 +76,7 @@ def _demand_written(doc: Any, confidence: list[dict[str, float]]) -> None:
 
 
 class _Models:
-    """One model, as the workbench asks for it."""
+    """One model, in the interface of the workbench."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -90,14 +90,14 @@ class _Models:
         return self.model
 
     def python(self, name: str) -> str:
-        """Return no Python."""
+        """Return an empty Python program."""
         return ""
 
 
 def _likeliest(row: Iterable[tuple[str, float]]) -> list[list[Any]]:
-    """Return the five highest probabilities of those that are shown."""
-    shown = sorted((p, name) for name, p in row if p > 5e-4)
-    return [[name, p] for p, name in sorted(shown, key=lambda one: -one[0])[:5]]
+    """Return the five highest visible probabilities."""
+    visible = sorted((p, name) for name, p in row if p > 5e-4)
+    return [[name, p] for p, name in sorted(visible, key=lambda pair: -pair[0])[:5]]
 
 
 _TAGGERS = both(s for s in named("tagger") if "chunk" not in s.name)
@@ -116,10 +116,10 @@ def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
     model, x = variant.model(rng), variant.subject.inputs(rng, 1)[0]
     words = [word if word.isalpha() and word.isascii() else "fish" for word in x]
     page = answer(Request({"text": " ".join(words)}), _Models(model))
-    shown = [[name, [[k, p] for k, p in row]] for name, row in page["probabilities"] or ()]
+    tables = [[name, [[k, p] for k, p in row]] for name, row in page["probabilities"] or ()]
     if isinstance(model, Tagger):
         rows = model.predict_marginals([words])[0]
-        _demand_table([(w, r.items()) for w, r in zip(words, rows, strict=True)], shown)
+        _demand_table([(w, r.items()) for w, r in zip(words, rows, strict=True)], tables)
         tags = page["steps"][0]["shown"]
         for t, (tag, p) in enumerate(zip(tags["tags"], tags["tag_probabilities"], strict=True)):
             if p is not None:
@@ -127,17 +127,17 @@ def confidence_in_the_workbench(variant: Variant, rng: Rng) -> None:
         return
     if isinstance(model, DependencyParser):
         rows = model.predict_marginals([words], least=5e-4)[0]
-        _demand_table(_arc_rows(words, rows), shown)
+        _demand_table(_arc_rows(words, rows), tables)
         return
     doc = model(" ".join(words), confidence=True)
     corpus = corpus_of("doc.conllu", doc.to_conllu().encode(), "conllu").subset([0])
-    found = doc.sentences[0]
+    sentence = doc.sentences[0]
     tags = Tagger.from_model(model.model_.parts["upos"]).predict_marginals(corpus)[0]
-    table = [(word.text, row.items()) for word, row in zip(found, tags, strict=True)]
-    _demand_table(table, shown[: len(found)])
+    table = [(word.text, row.items()) for word, row in zip(sentence, tags, strict=True)]
+    _demand_table(table, tables[: len(sentence)])
     parser = DependencyParser.from_model(model.model_.parts["parser"])
     rows = parser.predict_marginals(corpus, gold_tags=True, least=5e-4)[0]
-    wanted = [row.get((w.head_id, w.relation), 0.0) for row, w in zip(rows, found, strict=True)]
+    wanted = [row.get((w.head_id, w.relation), 0.0) for row, w in zip(rows, sentence, strict=True)]
     arcs = page["steps"][0]["shown"]["arc_probabilities"]
     demand_same("arcs", wanted, arcs, ROUNDING)
 

@@ -1,4 +1,4 @@
-"""Tiny inputs: what all outputs add up to is what marginals, entropies and samples say."""
+"""Relations on tiny inputs: marginals, entropies and samples agree with enumeration."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ __all__: list[str] = []
 
 Rng = np.random.Generator
 
-#: Probability that a draw finds frequencies that are too far from right probabilities.
+#: The probability that a draw rejects correct frequencies.
 MISTAKEN = 1e-16
-#: Outputs drawn of an input, and outputs whose probabilities are asked for.
+#: The numbers of sampled outputs, and of outputs whose probabilities are queried.
 DRAWS, ASKED = 400, 4
 
 
@@ -54,10 +54,10 @@ DRAWS, ASKED = 400, 4
     not_claimed={**NO_SUMS, **NOT_EXACT, **PAIRS, **WORDLESS, **COUNTS},
 )
 def all_outputs(subject: Subject, rng: Rng) -> None:
-    """What the k-best list of all outputs adds up to is what the model says."""
-    if (asked := asked_of(subject, rng)) is None:
+    """Sums over the k-best list of all outputs equal the model's answers."""
+    if (question := asked_of(subject, rng)) is None:
         return
-    model, X = asked[0], tiny(*asked, rng)
+    model, X = question[0], tiny(*question, rng)
     if (every := listing(model, X)) is None:
         return
     if len({repr(plain(y)) for y in every.outputs}) < len(every.outputs):
@@ -72,10 +72,10 @@ def all_outputs(subject: Subject, rng: Rng) -> None:
             raise Different(f"marginal: of {key} {p.get(key)}, and the sum {sums.get(key)}")
     demand_same("entropy", every.entropy, float(model.entropy(X)[0]), ROUNDING)
     if "proba" in subject.queries:
-        some = _some(model, len(every.outputs), rng)
-        some = [i for i in some if tells_length(model, X, every.outputs[i])]
-        said = probabilities_of(model, X, [every.outputs[i] for i in some])
-        demand_same("probabilities", every.p[some].tolist(), said, ROUNDING)
+        numbers = _some(model, len(every.outputs), rng)
+        numbers = [i for i in numbers if tells_length(model, X, every.outputs[i])]
+        probabilities = probabilities_of(model, X, [every.outputs[i] for i in numbers])
+        demand_same("probabilities", every.p[numbers].tolist(), probabilities, ROUNDING)
     if hasattr(model, "structure_"):
         (scores,) = model._inputs(X).scores()
         value = model.structure_.log_partition(temperature=temperature(model), **scores)
@@ -119,14 +119,14 @@ def _some(model: Any, n: int, rng: Rng) -> list[int]:
     not_claimed={**NO_SUMS, **NOT_EXACT, **PAIRS},
 )
 def samples(subject: Subject, rng: Rng) -> None:
-    """Draws are outputs, as frequent as they are probable.
+    """Samples are outputs with the right frequencies.
 
-    For N draws and the frequency f of what has probability p, P(N · KL(f, p) > t) < 2 exp(−t)
-    (Chernoff), whatever the numbers are.
+    For N draws and the frequency f of an event of probability p, P(N · KL(f, p) > t) < 2 exp(−t)
+    (Chernoff).
     """
-    if (asked := asked_of(subject, rng)) is None:
+    if (question := asked_of(subject, rng)) is None:
         return
-    model, X = asked[0], tiny(*asked, rng)
+    model, X = question[0], tiny(*question, rng)
     if (every := listing(model, X)) is None:
         return
     drawn = model.sample(X, n=DRAWS, random_state=int(rng.integers(2**31)))[0]
@@ -153,7 +153,7 @@ def samples(subject: Subject, rng: Rng) -> None:
     claim="to 1e-9",
 )
 def label_marginals(subject: Subject, rng: Rng) -> None:
-    """Several labels at once: P(label) is the sum over all of their combinations."""
+    """Multilabel: P(label) is the sum over all combinations with it."""
     classifier: MultiLabelClassifier = subject.fitted(rng)
     X = subject.inputs(rng, 1)
     inner = classifier.estimator_
@@ -166,14 +166,14 @@ def label_marginals(subject: Subject, rng: Rng) -> None:
 
 
 def _name(output: Any) -> str:
-    """Return what tells an output from others."""
+    """Return a key that identifies an output."""
     if isinstance(output, np.ndarray):
         return repr(output.tolist())
     return repr(output) if isinstance(output, list) else repr(plain(output))
 
 
 def _divergence(f: float, p: float) -> float:
-    """Return the divergence of a frequency from a probability, at least as large as it is."""
-    p = min(max(p, 1e-12), 1 - 1e-12)  # probabilities themselves are rounded
+    """Return an upper bound of the divergence of a frequency from a probability."""
+    p = min(max(p, 1e-12), 1 - 1e-12)  # probabilities are rounded too
     terms = ((f, p), (1 - f, 1 - p))
     return sum(a * math.log(a / b) for a, b in terms if a > 0)

@@ -1,4 +1,4 @@
-"""One structure as another: a chain as a tree, a grid as a graph, spanning trees as arcs."""
+"""Equivalent structures: a chain as a tree, a grid as a graph, spanning trees as arcs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Parts = dict[str, Any]
 
 
 def _with_ends(scores: Parts) -> Any:
-    """Return the label scores of a chain with those of its first and last label in them."""
+    """Return the label scores of a chain with its start and end scores added."""
     label = scores["label"].copy()
     label[0] += scores.get("start", 0.0)
     label[-1] += scores.get("end", 0.0)
@@ -40,9 +40,9 @@ def _with_ends(scores: Parts) -> Any:
 
 
 def _chain_parts(scores: Parts, label: Any, transition: Any) -> Parts:
-    """Return the expected counts of a chain by those of its labels and neighbours."""
-    found = {"label": label, "start": label[0], "end": label[-1], "transition": transition}
-    return {name: found[name] for name in scores}
+    """Return the expected counts of a chain from those of labels and pairs."""
+    counts = {"label": label, "start": label[0], "end": label[-1], "transition": transition}
+    return {name: counts[name] for name in scores}
 
 
 def _as_path(it: Instance, rng: Rng) -> Twin:
@@ -86,7 +86,7 @@ def _as_segments(it: Instance, rng: Rng) -> Twin:
 
 
 def _of_higher_order(it: Instance, rng: Rng) -> Twin:
-    """A chain that looks back further than its scores do."""
+    """A chain of higher order than its scores need."""
     order = it.structure.order
     name = f"transition{order}"
 
@@ -143,7 +143,7 @@ def _one_class(it: Instance, rng: Rng) -> Twin:
 
 
 def _one_position(it: Instance, rng: Rng) -> Twin | None:
-    """Positions that do not know of each other: of one of them, a class."""
+    """Independent positions: a single one is a class."""
     if len(it.scores["label"]) > 1:
         return Twin(Chain(1), it.scores)
     return Twin(Multiclass(), {"label": _with_ends(it.scores)[0]}, lambda y: np.array([y]),
@@ -169,10 +169,10 @@ def _grid_as_graph(it: Instance, rng: Rng) -> Twin:
             table -= strength[..., np.newaxis, np.newaxis] * (1 - np.eye(n))
         edges.append(np.column_stack([a.ravel(), b.ravel()]))
         tables.append(table.reshape(-1, n, n))
-    given = {"label": it.scores["label"].reshape(-1, n), "edge": np.concatenate(tables)}
+    scores = {"label": it.scores["label"].reshape(-1, n), "edge": np.concatenate(tables)}
     return Twin(
         Graph(np.concatenate(edges)),
-        given,
+        scores,
         lambda y: y.reshape(height, width),
         lambda p: {"label": p["label"].reshape(height, width, n)},
     )
@@ -197,10 +197,10 @@ def _binary_spans(it: Instance, rng: Rng) -> Twin | None:
     span[..., 0] = -np.inf
     k = labels - 1
     rules = np.argwhere(np.ones((k, k, k)))
-    given = {"word": np.zeros((n, k)), "binary": np.zeros(len(rules)), "span": span[..., 1:]}
+    scores = {"word": np.zeros((n, k)), "binary": np.zeros(len(rules)), "span": span[..., 1:]}
     return Twin(
         Constituency(Grammar(k, rules)),
-        given,
+        scores,
         lambda y: [(i, j, label + 1) for i, j, label in y],
         lambda p: {"span": np.pad(p["span"], [(0, 0), (0, 0), (1, 0)])},
         original=Instance(it.structure, {"span": span}),
@@ -208,7 +208,7 @@ def _binary_spans(it: Instance, rng: Rng) -> Twin | None:
 
 
 def _one_root(it: Instance, rng: Rng) -> Twin:
-    """A tree that may have several roots, where one word alone can be one."""
+    """A tree that may have several roots, but only one word that can be a root."""
     arc = it.scores["arc"].copy()
     arc[0] = np.where(np.arange(len(arc)) == rng.integers(1, len(arc)), arc[0].T, -np.inf).T
     scores = {**it.scores, "arc": arc}

@@ -1,4 +1,4 @@
-"""Scores of drawn labels, probabilities and masks, against plain loops."""
+"""Relations on metrics of random labels, probabilities and masks, against plain loops."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def scores_of_tokens(unknown: float, rng: Rng) -> None:
         demand_same(f"interval of {name}", value, interval.value, ROUNDING)
     pairs = token_scores.confusion(gold, predicted)
     table = metrics.confusion(gold, predicted)
-    found = {
+    figures = {
         (a, b): n
         for a, row in zip(table.labels, table.counts, strict=True)
         for b, n in zip(table.labels, row, strict=True)
         if n
     }
     demand_same("confusion", plain(dict(sorted(pairs.items(), key=repr))),
-                plain(dict(sorted(found.items(), key=repr))))  # fmt: skip
+                plain(dict(sorted(figures.items(), key=repr))))  # fmt: skip
     report = metrics.label_report(gold, predicted)
     demand_same("accuracy of the report", values["token_accuracy"], report.accuracy, ROUNDING)
     for label, scores in report.by_label.items():
@@ -69,22 +69,24 @@ def reliability(n_bins: int, rng: Rng) -> None:
     p = np.where(rng.random(n) < 0.5, rng.random(n), rng.integers(0, n_bins + 1, n) / n_bins)
     right = (rng.random(n) < p).tolist()
     p = p.tolist()
-    found = metrics.reliability(p, right, n_bins)
-    sizes = [sum(b.low <= x < b.high or (b.high == 1.0 == x) for x in p) for b in found.bins]
-    demand_same("sizes of bins", sizes, [b.n for b in found.bins])
+    report = metrics.reliability(p, right, n_bins)
+    sizes = [sum(b.low <= x < b.high or (b.high == 1.0 == x) for x in p) for b in report.bins]
+    demand_same("sizes of bins", sizes, [b.n for b in report.bins])
     error = token_scores.expected_calibration_error(p, right, n_bins)
-    demand_same("error", error, found.error, 1e-9)
+    demand_same("error", error, report.error, 1e-9)
 
 
 @relation("overlap", {"two classes": 2, "five classes": 5}, claim="to 1e-12")
 def overlap(n_classes: int, rng: Rng) -> None:
-    """IoU and accuracy of plain loops; void pixels, and classes that are nowhere, do not count."""
+    """IoU and accuracy of plain loops; void pixels and absent classes do not count."""
     used = int(rng.integers(1, n_classes + 1))
     sizes = [tuple(rng.integers(1, 7, size=2).tolist()) for _ in range(int(rng.integers(1, 4)))]
     gold = [rng.integers(-1, used, size=size) for size in sizes]
-    found = [np.where(rng.random(size) < 0.5, np.maximum(g, 0), rng.integers(0, used, size=size))
-             for g, size in zip(gold, sizes, strict=True)]  # fmt: skip
-    ours = compare(gold, found, n_classes).as_dict([str(k) for k in range(n_classes)])
-    theirs = overlap_scores(gold, found, None)
+    predicted = [
+        np.where(rng.random(size) < 0.5, np.maximum(g, 0), rng.integers(0, used, size=size))
+        for g, size in zip(gold, sizes, strict=True)
+    ]
+    ours = compare(gold, predicted, n_classes).as_dict([str(k) for k in range(n_classes)])
+    theirs = overlap_scores(gold, predicted, None)
     by_class = {str(k): theirs["iou_by_class"].get(k) for k in range(n_classes)}
     demand_same("overlap", {**theirs, "iou_by_class": by_class}, ours, ROUNDING)

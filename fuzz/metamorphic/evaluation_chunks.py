@@ -1,4 +1,4 @@
-"""Chunks and their scores, drawn and compared with rules written apart and with seqeval."""
+"""Relations on random chunks and their scores, against independent rules and seqeval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from structlearn.metrics.boundaries import chunks
 from structlearn.metrics.chunking import chunk_counts
 
 Rng = np.random.Generator
-#: Of one division more or less.
+#: The tolerance for one division more or less.
 ROUNDING = 1e-12
 
 #: Schemes -> the tags of labels, from which any sequence is drawn.
@@ -38,18 +38,18 @@ def _chunked(rng: Rng, types: Any = TYPES) -> tuple[list[tuple[int, int, str]], 
 
 
 def _any_labels(rng: Rng, length: int, tags: str, types: Any = TYPES) -> list[str]:
-    """Return labels in no order at all."""
+    """Return labels in random order."""
     rows = zip(rng.choice(list(tags), size=length), rng.choice(types, size=length), strict=True)
     return ["O" if t == "O" else f"{t}-{k}" if k else str(t) for t, k in rows]
 
 
 def corrupted(rng: Rng, labels: list[str], other: list[str]) -> list[str]:
-    """Return labels, some of them exchanged for others."""
+    """Return labels with random replacements."""
     return [b if rng.random() < 0.25 else a for a, b in zip(labels, other, strict=True)]
 
 
 def _labelled(rng: Rng, scheme: str, types: Any = TYPES) -> tuple[list[Any], list[Any]]:
-    """Return gold labels, mostly of chunks, and predicted ones, of a few sentences."""
+    """Return gold labels, mostly of valid chunks, and predicted ones, of a few sentences."""
     gold, predicted = [], []
     for _ in range(int(rng.integers(1, 5))):
         spans, length = _chunked(rng, [k for k in types if k])
@@ -72,7 +72,7 @@ def chunks_as_drawn(scheme: str, rng: Rng) -> None:
 
 @relation("legal transitions", {name: name for name in ("bio", "iobes", "beginnings")})
 def legal_transitions(scheme: str, rng: Rng) -> None:
-    """What `forbid` leaves of sequences of labels are those that are legal."""
+    """The sequences that `forbid` allows are the legal ones."""
     types = ("A", "B")
     tags = [tag for tag in ("BIOES" if scheme == "iobes" else "BIO") if tag != "O"]
     names = ["O", *(f"{tag}-{kind}" for tag in tags for kind in types)]
@@ -94,7 +94,7 @@ def legal_transitions(scheme: str, rng: Rng) -> None:
 
 @relation("chunk scores", {name: name for name in SCHEMES}, claim="to 1e-12")
 def scores_of_chunks(scheme: str, rng: Rng) -> None:
-    """Reports, counts, F1 and its interval are those of the rules written apart."""
+    """Reports, counts, F1 and its interval are those of independent rules."""
     gold, predicted = _labelled(rng, scheme)
     counts = chunking.chunk_scores(gold, predicted)
     report = metrics.chunk_report(gold, predicted)
@@ -140,7 +140,7 @@ def scores_of_seqeval(scheme: str, rng: Rng) -> None:
     import seqeval.metrics
     import seqeval.scheme
 
-    types = ("PER", "LOC", "x")  # to seqeval the last hyphen divides, and no type is "_"
+    types = ("PER", "LOC", "x")  # seqeval divides at the last hyphen, and a missing type is "_"
     gold, predicted = _labelled(rng, scheme, types)
     options: dict[str, Any] = {}
     if scheme == "bilou":

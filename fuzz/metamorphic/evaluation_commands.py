@@ -65,14 +65,14 @@ def command_line(subject: Subject, rng: Rng) -> None:
         code = run(["evaluate", str(path), str(gold), "--json"])
     if code:
         raise Different(f"exit code {code}: {errors.getvalue()[:300]}")
-    shown = json.loads(printed.getvalue())
+    figures = json.loads(printed.getvalue())
     expected = model.evaluate(gold)
     expected = {name: x for name, x in expected.items() if not name.endswith("per_second")}
     demand_same("evaluate --json", json.loads(json.dumps(expected)),
-                {name: shown.get(name) for name in expected})  # fmt: skip
+                {name: figures.get(name) for name in expected})  # fmt: skip
     certainty = model.calibration(gold)
     if certainty is not None:
-        demand_same("calibration", certainty.error, shown["expected_calibration_error"])
+        demand_same("calibration", certainty.error, figures["expected_calibration_error"])
 
 
 # -- pipelines ----------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ def pipelines(subject: Subject, rng: Rng) -> None:
     n, seed = int(rng.integers(1, 4)), int(rng.integers(200))
     corpus, gold = treebank(n, random_state=seed), _read_conllu(conllu(n, random_state=seed))
     doc = model(raw_text(corpus))
-    found = model.evaluate(corpus)
+    figures = model.evaluate(corpus)
     for name, counts in ud_scores(gold, _read_conllu(doc.to_conllu())).items():
-        shown = [found[name][key] for key in ("correct", "gold", "predicted")]
-        demand_same(name, list(counts), shown)
-    demand_same("score", found["las"]["f1"], model.score(corpus))
+        numbers = [figures[name][key] for key in ("correct", "gold", "predicted")]
+        demand_same(name, list(counts), numbers)
+    demand_same("score", figures["las"]["f1"], model.score(corpus))

@@ -1,4 +1,4 @@
-"""Scores of fitted models, `evaluate`, `score` and `calibration`, recounted."""
+"""Relations on `evaluate`, `score` and `calibration` of fitted models, recounted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ POOL = 10
 
 
 def examples_of(subject: Subject, rng: Rng) -> list[Any]:
-    """Return labelled examples; a few labels of tokens are others, or ones that no model knows."""
+    """Return labelled examples, with a few labels replaced, some by unknown ones."""
     examples = subject.draw(rng).X[: int(rng.integers(1, 5))]
     if not isinstance(examples[0][0], tuple) or len(examples[0][0]) > 3:
         return examples
@@ -57,7 +57,7 @@ def _predictions(model: Any, examples: list[Any]) -> tuple[list[Any], list[Any],
 
 
 def _expected(model: Any, gold: list[Any], predicted: list[Any]) -> dict[str, Any]:
-    """Return the figures of `evaluate` by the scorers written apart."""
+    """Return the figures of `evaluate` by independent scorers."""
     if isinstance(model, ConstituencyParser):
         return bracket_scores(gold, predicted)
     if isinstance(model, DependencyParser):
@@ -73,11 +73,11 @@ def _expected(model: Any, gold: list[Any], predicted: list[Any]) -> dict[str, An
     }
     if isinstance(model, SegmentTagger) or any(k.startswith("B-") for k in model.classes_):
         rows = chunking.chunk_scores(gold, predicted)
-        right, found, given = (sum(row[i] for row in rows.values()) for i in range(3))
+        right, proposed, wanted = (sum(row[i] for row in rows.values()) for i in range(3))
         figures |= {
-            "precision": right / found if found else 0.0,
-            "recall": right / given if given else 0.0,
-            "f1": 2 * right / (found + given) if found + given else 0.0,
+            "precision": right / proposed if proposed else 0.0,
+            "recall": right / wanted if wanted else 0.0,
+            "f1": 2 * right / (proposed + wanted) if proposed + wanted else 0.0,
         }
     return figures
 
@@ -87,42 +87,42 @@ def _certainties(model: Any, X: list[Any], gold: list[Any], predicted: list[Any]
     p: list[float] = []
     right: list[bool] = []
     options = {} if isinstance(model, Tagger) else {"least": 0.0}
-    for found, truth, guess in zip(
+    for shares, truth, guess in zip(
         model.predict_marginals(X, **options), gold, predicted, strict=True
     ):
         if isinstance(model, Tagger):
-            p += [row[label] for row, label in zip(found, guess, strict=True)]
+            p += [row[label] for row, label in zip(shares, guess, strict=True)]
             right += [a == b for a, b in zip(truth, guess, strict=True)]
             continue
         if isinstance(model, DependencyParser):
-            p += [row.get(tuple(arc), 0.0) for row, arc in zip(found, guess, strict=True)]
+            p += [row.get(tuple(arc), 0.0) for row, arc in zip(shares, guess, strict=True)]
             right += [tuple(a) == tuple(b) for a, b in zip(truth, guess, strict=True)]
             continue
         if isinstance(model, SegmentTagger):
             parts: Any = [s for s in outside_segments(guess) if s[2] != "O"]
-            known: Any = chunking.chunks(truth)
+            true_chunks: Any = chunking.chunks(truth)
         else:
             root = model.model_.root
-            parts, known = (
-                # A node and another of its label right above it are one part.
+            parts, true_chunks = (
+                # A node and a parent with the same span and label are one part.
                 list(dict.fromkeys(s for s in node_spans(t)[0] if s[2] not in ("", root)))
                 for t in (guess, truth)
             )
-        p += [found.get(part, 0.0) for part in parts]
-        right += [part in known for part in parts]
+        p += [shares.get(part, 0.0) for part in parts]
+        right += [part in true_chunks for part in parts]
     return [min(1.0, x) for x in p], right
 
 
 @relation("evaluate", TASKS, claim="to 1e-9")
 def evaluate(subject: Subject, rng: Rng) -> None:
-    """`evaluate`, `score` and `calibration` are what scorers written apart make of `predict`."""
+    """`evaluate`, `score` and `calibration` are those of independent scorers on `predict`."""
     model, examples = subject.fitted(rng, POOL), examples_of(subject, rng)
     X, gold, predicted = _predictions(model, examples)
-    expected, found = _expected(model, gold, predicted), model.evaluate(examples)
-    demand_same("evaluate", expected, {name: found[name] for name in expected}, ROUNDING)
+    expected, figures = _expected(model, gold, predicted), model.evaluate(examples)
+    demand_same("evaluate", expected, {name: figures[name] for name in expected}, ROUNDING)
     if (question := int(rng.integers(3))) == 0:
-        chosen = {Tagger: "accuracy", DependencyParser: "las"}.get(type(model), "f1")
-        demand_same("score", expected[chosen], model.score(examples), ROUNDING)
+        metric = {Tagger: "accuracy", DependencyParser: "las"}.get(type(model), "f1")
+        demand_same("score", expected[metric], model.score(examples), ROUNDING)
         return
     if question == 1:
         order = rng.permutation(len(examples)).tolist()
@@ -143,7 +143,7 @@ _TAGGERS = {
 
 @relation("evaluate: unknown labels", _TAGGERS, claim="to 1e-9")
 def unknown_labels(subject: Subject, rng: Rng) -> None:
-    """Tokens whose gold label is not known count nowhere."""
+    """Tokens with unknown gold labels do not count."""
     model, examples = subject.fitted(rng, POOL), examples_of(subject, rng)
     X, gold, predicted = _predictions(model, examples)
     hidden = [[None if rng.random() < 0.3 else k for k in row] for row in gold]
@@ -152,14 +152,14 @@ def unknown_labels(subject: Subject, rng: Rng) -> None:
         [(*token[:-1], "_" if k is None else k) for token, k in zip(x, row, strict=True)]
         for x, row in zip(examples, hidden, strict=True)
     ]
-    found = model.evaluate(open_ones)
-    demand_same("accuracy", token_scores.accuracy(hidden, predicted), found["accuracy"], ROUNDING)
+    figures = model.evaluate(open_ones)
+    demand_same("accuracy", token_scores.accuracy(hidden, predicted), figures["accuracy"], ROUNDING)
     whole = token_scores.whole_accuracy(hidden, predicted)
-    demand_same("sentence accuracy", whole, found["sentence_accuracy"], ROUNDING)
+    demand_same("sentence accuracy", whole, figures["sentence_accuracy"], ROUNDING)
     p, right = _certainties(model, X, gold, predicted)
-    known = [i for i, k in enumerate(k for row in hidden for k in row) if k is not None]
+    places = [i for i, k in enumerate(k for row in hidden for k in row) if k is not None]
     error = token_scores.expected_calibration_error(
-        [p[i] for i in known], [right[i] for i in known], 10
+        [p[i] for i in places], [right[i] for i in places], 10
     )
     demand_same("calibration error", error, model.calibration(open_ones).error, ROUNDING)
 
@@ -184,15 +184,15 @@ def score_of_estimators(subject: Subject, rng: Rng) -> None:
     """The share of known labels that are right, each weighted as its example is."""
     model, drawn = subject.fitted(rng, POOL), subject.draw(rng)
     n = min(int(rng.integers(1, 4)), len(drawn.y))
-    X, y = drawn.X[:n], [np.asarray(one, dtype=object) for one in drawn.y[:n]]
+    X, y = drawn.X[:n], [np.asarray(output, dtype=object) for output in drawn.y[:n]]
     names = model.classes_.tolist()
     gold = []
-    for one in y:
-        other = one.copy().reshape(-1)
+    for output in y:
+        other = output.copy().reshape(-1)
         for i in range(other.size):
             if rng.random() < 0.3:
                 other[i] = names[int(rng.integers(len(names)))]
-        gold.append(other.reshape(one.shape))
+        gold.append(other.reshape(output.shape))
     weights = rng.integers(0, 3, size=n).astype(float)
     if weights.sum() == 0:
         weights[:] = 1.0
@@ -203,5 +203,7 @@ def score_of_estimators(subject: Subject, rng: Rng) -> None:
             right += w * (t is not None and t == g)
             total += w * (t is not None)
     if total:
-        given = [one.tolist() if one.ndim else one.item() for one in gold]
-        demand_same("score", right / total, model.score(X, given, sample_weight=weights), ROUNDING)
+        outputs = [output.tolist() if output.ndim else output.item() for output in gold]
+        demand_same(
+            "score", right / total, model.score(X, outputs, sample_weight=weights), ROUNDING
+        )

@@ -1,4 +1,4 @@
-"""Scores of drawn trees and annotated texts, against scorers written apart."""
+"""Relations on scores of random trees and annotated texts, against independent scorers."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def attachment(mistakes: float, rng: Rng) -> None:
                           for a, b in zip(truth, other, strict=True)])  # fmt: skip
     expected = attachment_scores(gold, predicted)
     report = metrics.attachment_report(gold, predicted)
-    found = report.as_dict()
-    demand_same("scores", expected, {name: found[name] for name in expected}, ROUNDING)
+    figures = report.as_dict()
+    demand_same("scores", expected, {name: figures[name] for name in expected}, ROUNDING)
     for name in ("uas", "las"):
         interval = metrics.attachment_interval(
             gold, predicted, labelled=name == "las", n_resamples=20, random_state=0
@@ -60,7 +60,7 @@ def attachment(mistakes: float, rng: Rng) -> None:
     demand_same("sum over relations", expected["las"] * report.n_words, float(right), 1e-9)
     order = rng.permutation(len(gold)).tolist()
     moved = metrics.attachment_report([gold[i] for i in order], [predicted[i] for i in order])
-    demand_same("another order", plain(found), plain(moved.as_dict()), ROUNDING)
+    demand_same("another order", plain(figures), plain(moved.as_dict()), ROUNDING)
 
 
 # -- constituents -------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ TAGS = ("N", "V", ",", ".", "``", "''", ":", "-LRB-")
 
 
 def _tree(rng: Rng, tags: list[str]) -> Tree:
-    """Return a tree over tags, whose words are their places."""
+    """Return a tree over tags, with numbers as words."""
     leaves = [Tree(tag, word=str(i)) for i, tag in enumerate(tags)]
 
     def over(nodes: list[Tree], top: bool) -> Tree:
@@ -98,12 +98,12 @@ def scores_of_brackets(most: int, rng: Rng) -> None:
         predicted.append(guess)
     expected = bracket_scores(gold, predicted)
     compared = [t.spans() for t in gold], [t.spans() for t in predicted], [t.tags for t in gold]
-    found = brackets.bracket_scores(*compared)
+    scores = brackets.bracket_scores(*compared)
     for name in ("f1", "precision", "recall", "exact_match"):
-        demand_same(name, expected[name], getattr(found, name), ROUNDING)
+        demand_same(name, expected[name], getattr(scores, name), ROUNDING)
     by_label = brackets.brackets_by_label(*compared)
     sums = [sum(getattr(s, name) for s in by_label.values()) for name in ("correct", "gold")]
-    demand_same("sums over labels", [found.correct, found.gold], sums)
+    demand_same("sums over labels", [scores.correct, scores.gold], sums)
 
 
 # -- annotated text -----------------------------------------------------------------------------
@@ -117,15 +117,15 @@ def _annotated(rng: Rng, text: str, like: list[Any] | None, multiword: float) ->
     Parameters
     ----------
     like : list, optional
-        Another annotation, most of whose tokens, words and cells are taken over.
+        Another annotation, most of whose tokens, words and cells are reused.
     multiword : float
         The share of tokens of several words.
     """
-    known = _tokens_by_begin(like)
+    tokens = _tokens_by_begin(like)
     sentences: list[Any] = [[]]
     at = 0
     while at < len(text):
-        if (old := known.get(at)) is not None and rng.random() < 0.7:
+        if (old := tokens.get(at)) is not None and rng.random() < 0.7:
             size, words = old
             forms = [cells[1] for cells in words]
             ends = rng.random() < 0.15
@@ -137,7 +137,7 @@ def _annotated(rng: Rng, text: str, like: list[Any] | None, multiword: float) ->
             ends = rng.random() < 0.2
         form = text[at : at + size]
         if size > 1 and rng.random() < 0.1:
-            form = f"{form[0]} {form[1:]}"  # a blank inside counts nowhere
+            form = f"{form[0]} {form[1:]}"  # an inner blank does not count
         sentences[-1].append((form, [_cells(rng, f, old) for f, old in zip(
             forms, words or [None] * len(forms), strict=True)]))  # fmt: skip
         at += size
@@ -147,13 +147,13 @@ def _annotated(rng: Rng, text: str, like: list[Any] | None, multiword: float) ->
 
 
 def _tokens_by_begin(annotation: list[Any] | None) -> dict[int, Any]:
-    found, at = {}, 0
+    tokens, at = {}, 0
     for sentence in annotation or ():
         for form, words in sentence:
             size = len(form.replace(" ", ""))
-            found[at] = (size, words)
+            tokens[at] = (size, words)
             at += size
-    return found
+    return tokens
 
 
 def _form(rng: Rng, token: str) -> str:
@@ -161,17 +161,17 @@ def _form(rng: Rng, token: str) -> str:
 
 
 def _cells(rng: Rng, form: str, old: Any) -> list[str]:
-    """Return the cells of a word; those of an old one are kept, for the most part."""
+    """Return the cells of a word, most of them from an old one."""
     drawn = [form, _choice(rng, "xyz"), _choice(rng, "NV"), _choice(rng, "ABC"),
              _choice(rng, FEATS), "_", _choice(rng, RELATIONS[:-1])]  # fmt: skip
     if old is not None:
-        kept = [old[k] for k in range(1, 8)]
-        drawn = [a if rng.random() < 0.85 else b for a, b in zip(kept, drawn, strict=True)]
+        cells = [old[k] for k in range(1, 8)]
+        drawn = [a if rng.random() < 0.85 else b for a, b in zip(cells, drawn, strict=True)]
     return ["_", *drawn, "_", "_"]
 
 
 def _with_heads(rng: Rng, sentence: list[Any]) -> list[Any]:
-    """Number the words of a sentence; heads are those of their own, or drawn."""
+    """Number the words of a sentence, and keep or draw their heads."""
     n = sum(len(words) for _, words in sentence)
     number = 0
     for _, words in sentence:
@@ -197,14 +197,14 @@ def ud_evaluation(multiword: float, rng: Rng) -> None:
     gold = _annotated(rng, text, None, multiword)
     system = _annotated(rng, text, gold, multiword)
     expected = ud_scores(gold, system)
-    found = aligned_scores(gold, system)
-    counts = {name: (s.correct, s.gold, s.predicted) for name, s in found.items()}
+    figures = aligned_scores(gold, system)
+    counts = {name: (s.correct, s.gold, s.predicted) for name, s in figures.items()}
     demand_same("counts", plain(expected), plain(counts))
     for name, (right, n_gold, n_system) in expected.items():
         precision, recall = right / n_system, right / n_gold
         both = precision + recall
         f1 = 2 * precision * recall / both if both else 0.0
-        ratios = found[name].as_dict()
+        ratios = figures[name].as_dict()
         demand_same(name, [precision, recall, f1],
                     [ratios["precision"], ratios["recall"], ratios["f1"]], ROUNDING)  # fmt: skip
     same = aligned_scores(gold, gold)

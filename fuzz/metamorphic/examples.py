@@ -23,11 +23,11 @@ class Examples:
     Attributes
     ----------
     structure : str or Structure
-        What the estimator is to be made with.
+        The estimator's structure.
     X, y : lists, or arrays
         The inputs and outputs.
     named : bool
-        Features are names: which weights there are goes by the examples.
+        Whether features are names, so that the set of weights depends on the examples.
     """
 
     structure: Any
@@ -53,7 +53,7 @@ def _rows(values: Any, places: list[int]) -> Any:
 
 
 def labels_of(y: Any) -> list[Any]:
-    """Return the labels of one output; of a tree without labels none."""
+    """Return the labels of one output; none for a tree without labels."""
     if isinstance(y, str) or np.ndim(y) == 0:
         return [y]
     if isinstance(y, list) and y and isinstance(y[0], tuple):
@@ -61,7 +61,7 @@ def labels_of(y: Any) -> list[Any]:
     return [] if isinstance(y, np.ndarray) else list(y)
 
 
-#: How many seeds the data are drawn with; they are made once.
+#: The number of seeds of the data, which are made once.
 SEEDS = 40
 
 
@@ -128,7 +128,7 @@ def _drawing(make: Callable[[int], Examples]) -> Callable[[Rng], Examples]:
     return lambda rng: make(int(rng.integers(SEEDS)))
 
 
-#: Name -> what draws examples.
+#: Name -> a function that draws examples.
 EXAMPLES: dict[str, Callable[[Rng], Examples]] = {
     name: _drawing(make) for name, make in _KINDS.items()
 }
@@ -137,8 +137,10 @@ EXAMPLES: dict[str, Callable[[Rng], Examples]] = {
 def weights_of(model: Any) -> dict[str, Any]:
     """Return the weights by block, the names of features in alphabetical order."""
     coef = model.coef_ if isinstance(model.coef_, dict) else {"label": model.coef_}
-    found = {}
+    weights = {}
     for name, block in coef.items():
         names = model.feature_names_.get(name)
-        found[name] = block if names is None else block[..., np.argsort(np.array(names, dtype=str))]
-    return found
+        weights[name] = (
+            block if names is None else block[..., np.argsort(np.array(names, dtype=str))]
+        )
+    return weights

@@ -1,4 +1,4 @@
-"""Subjects of few labels: inputs of three or four words have some hundred outputs."""
+"""Subjects with few labels: inputs of three or four words have a few hundred outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from structlearn.text.trees import Tree
 
 
 def _few(name: str, n: int) -> str:
-    """Return one of n names, the same for the same name."""
+    """Map a name to one of n names."""
     return "ABCDE"[zlib.crc32(name.encode()) % n]
 
 

@@ -1,4 +1,4 @@
-"""One file by many routes: pieces and threads, gzip, pipes, the command line, shards."""
+"""Relations on routes of a file: pieces and threads, gzip, pipes, command line, shards."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _demand_same_text(question: str, one: bytes, other: bytes) -> None:
 
 @contextlib.contextmanager
 def _small_pieces(size: int) -> Iterator[None]:
-    """Read files in pieces of a few bytes, so that short ones have several."""
+    """Read files in pieces of a few bytes, so that short files have several."""
     names = ("_PIECE", "_LEAST", "_SLOW_PIECE", "_SLOW_LEAST")
     before = {name: getattr(labelling, name) for name in names}
     vars(labelling).update(dict.fromkeys(names, size))
@@ -76,18 +76,18 @@ def other_routes(it: FileSubject, rng: Rng) -> None:
     if route in ("pieces", "threads"):
         path = memory_file(content, spelling.suffix)
         with _small_pieces(size):
-            found = _labelled(model if route == "pieces" else threaded, path, spelling.format)
+            labelled = _labelled(model if route == "pieces" else threaded, path, spelling.format)
     elif route == "gzip":
         path = memory_file(gzip.compress(content, mtime=0), spelling.suffix)
-        found = _labelled(threaded, path, spelling.format)
+        labelled = _labelled(threaded, path, spelling.format)
     elif route == "standard input":
         with _standard_input(content):
-            found = _labelled(threaded, "-", spelling.format)
+            labelled = _labelled(threaded, "-", spelling.format)
     else:
         target = memory_folder() / "labelled.gz"
         model.label_file(memory_file(content), target, format=spelling.format)
-        found = gzip.decompress(target.read_bytes())
-    _demand_same_text(f"{spelling.format}, {route}", expected, found)
+        labelled = gzip.decompress(target.read_bytes())
+    _demand_same_text(f"{spelling.format}, {route}", expected, labelled)
 
 
 @relation("carriage returns", TAGGERS, claim="bit for bit, or refused")
@@ -95,18 +95,18 @@ def carriage_returns(it: FileSubject, rng: Rng) -> None:
     """A file whose lines end in CR alone is labelled as one with LF, or refused."""
     model, X, spelling = it.draw(rng)
     spelling = replace(spelling, zipped=False, line_end="\n", asides=False, bom=False)
-    given = [tokens(s) for s in X]
-    expected = _labelled(model, memory_file(spell(given, spelling)), spelling.format)
-    content = spell(given, replace(spelling, line_end="\r"))
+    sentences = [tokens(s) for s in X]
+    expected = _labelled(model, memory_file(spell(sentences, spelling)), spelling.format)
+    content = spell(sentences, replace(spelling, line_end="\r"))
     try:
-        found = _labelled(model, memory_file(content), spelling.format)
+        labelled = _labelled(model, memory_file(content), spelling.format)
     except FileError:
         return
     place = it.place(spelling, False)
     demand_same(
         f"{spelling.format}, CR",
         read_added(expected, spelling, place, 1),
-        read_added(found.replace(b"\r", b"\n"), spelling, place, 1),
+        read_added(labelled.replace(b"\r", b"\n"), spelling, place, 1),
     )
 
 
@@ -114,7 +114,7 @@ _saved: dict[int, str] = {}
 
 
 def _model_file(model: Any) -> str:
-    """Return a file of a model of the pool, which lives as long as this process."""
+    """Return the file of a model of the pool, which lasts as long as this process."""
     if id(model) not in _saved:
         path = memory_folder() / f"pool{len(_saved)}.model"
         model.save(path, **({} if precisions(model) == (None,) else {"precision": "float32"}))
@@ -146,11 +146,11 @@ def command_line(it: FileSubject, rng: Rng) -> None:
 
 @relation("distributed labelling = label_file", FILES, cost="fit")
 def shards(it: FileSubject, rng: Rng) -> None:
-    """Several files are labelled as each alone; a bad one keeps no other from it."""
+    """Several files are labelled like each alone; a bad file does not affect the others."""
     model, _, spelling = it.draw(rng)
     sources, folder = memory_folder() / "sources", memory_folder() / "outputs"
-    for one in (sources, folder):
-        shutil.rmtree(one, ignore_errors=True)
+    for used in (sources, folder):
+        shutil.rmtree(used, ignore_errors=True)
     sources.mkdir()
     expected: dict[str, Any] = {}
     for number in range(int(rng.integers(1, 4))):
@@ -166,11 +166,11 @@ def shards(it: FileSubject, rng: Rng) -> None:
         _model_file(model) if rng.random() < 0.5 else model, os.fspath(sources / "*"), folder,
         cluster=None, threads=int(rng.integers(1, 4)), format=spelling.format,
     )  # fmt: skip
-    found: dict[str, Any] = {p.name: p.read_bytes() for p in folder.iterdir()}
-    found |= {os.path.basename(p): Refusal(reason) for p, reason in done.bad.items()}
+    contents: dict[str, Any] = {p.name: p.read_bytes() for p in folder.iterdir()}
+    contents |= {os.path.basename(p): Refusal(reason) for p, reason in done.bad.items()}
     for name in expected:
-        demand_same(f"{spelling.format}, {name}", expected[name], found.get(name))
-    demand_same("files", sorted(expected), sorted(found))
+        demand_same(f"{spelling.format}, {name}", expected[name], contents.get(name))
+    demand_same("files", sorted(expected), sorted(contents))
 
 
 KEEPERS = {n: it for n, it in TAGGERS.items() if n not in ("segments", "tagger, two columns")}
@@ -181,20 +181,20 @@ KEEPERS = {n: it for n, it in TAGGERS.items() if n not in ("segments", "tagger, 
     "tagger, two columns": "a label is in two cells",
 })  # fmt: skip
 def known_labels(it: FileSubject, rng: Rng) -> None:
-    """Labels that a file has are kept, and the others are the best given these."""
+    """Labels in a file are kept, and the others are the best given these."""
     model, X, spelling = it.draw(rng)
     if it.place(spelling, True) is None:
-        return  # a format that has no place for them
+        return  # a format without a place for them
     # Labels of one of the best sequences are possible together.
     ranked = [row[int(rng.integers(len(row)))][1] for row in model.predict_kbest(X, n=4)]
-    known = [[k if rng.random() < 0.4 else None for k in row] for row in ranked]
-    given = [
+    partial = [[k if rng.random() < 0.4 else None for k in row] for row in ranked]
+    sentences = [
         [(*cells, k or "_") for cells, k in zip(tokens(s), row, strict=True)]
-        for s, row in zip(X, known, strict=True)
+        for s, row in zip(X, partial, strict=True)
     ]
     out = io.BytesIO()
-    path = memory_file(spell(given, spelling), spelling.suffix)
+    path = memory_file(spell(sentences, spelling), spelling.suffix)
     model.label_file(path, out, format=spelling.format, known=True)
-    found = read_added(out.getvalue(), spelling, it.place(spelling, True), 1)
-    labels = [[label for _, label in row] for row in found]
-    demand_same(spelling.format, model.predict(X, known=known), labels)
+    rows = read_added(out.getvalue(), spelling, it.place(spelling, True), 1)
+    labels = [[label for _, label in row] for row in rows]
+    demand_same(spelling.format, model.predict(X, known=partial), labels)

@@ -1,4 +1,4 @@
-"""Tasks as readers and writers of files: which formats, and where labels stand in them."""
+"""Subjects that read and write files: tasks with their formats and columns of labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FileSubject:
     width : int
         Cells of a token to be labelled: the word, or the word and its tag.
     formats : tuple of str
-        Those that have all of these cells.
+        The formats that have all of these cells.
     native : str
         The format of the training file.
     targets : tuple of int
@@ -46,13 +46,13 @@ class FileSubject:
         return model, X, self.spelling(rng)
 
     def spelling(self, rng: Rng, **options: Any) -> Spelling:
-        """Return a way to write sentences with the cells that the model reads."""
+        """Return a random spelling with the cells that the model reads."""
         format = self.formats[int(rng.integers(len(self.formats)))]
         drawn = draw_spelling(rng, format, **options)
         return replace(drawn, numbered=True) if self.width == 1 else drawn
 
     def place(self, spelling: Spelling, labelled: bool) -> tuple[int, ...] | None:
-        """Return where labels are found in a labelled file; None: in new cells."""
+        """Return the place of labels in a labelled file; None for new cells."""
         format = spelling.format
         if format == self.native and (labelled or format == "conllu"):
             return self.targets
@@ -90,26 +90,26 @@ def _conllu(name: str, target: str) -> Subject:
 
 
 def _file_subjects() -> dict[str, FileSubject]:
-    found: dict[str, FileSubject] = {}
+    subjects: dict[str, FileSubject] = {}
     for name, subject in TEXT_TASKS.items():
         if name in ("tagger, chunks", "segments"):
-            found[name] = FileSubject(subject, 2, FORMATS[:4], targets=(2,))
+            subjects[name] = FileSubject(subject, 2, FORMATS[:4], targets=(2,))
         elif name == "parser with tagger":
-            found[name] = FileSubject(subject)
+            subjects[name] = FileSubject(subject)
         elif name.startswith("parser"):
-            found[name] = FileSubject(subject, 2, ("conllu",))
+            subjects[name] = FileSubject(subject, 2, ("conllu",))
         elif name.startswith("constituency"):
-            found[name] = FileSubject(subject, formats=(*FORMATS, "brackets"))
+            subjects[name] = FileSubject(subject, formats=(*FORMATS, "brackets"))
         else:
-            found[name] = FileSubject(subject)
-    found["tagger, CoNLL-U"] = FileSubject(
+            subjects[name] = FileSubject(subject)
+    subjects["tagger, CoNLL-U"] = FileSubject(
         _conllu("tagger, CoNLL-U", "upos"), native="conllu", targets=(3,)
     )
     # In text "|" separates words and labels, and the parts of these labels.
-    found["tagger, two columns"] = FileSubject(
+    subjects["tagger, two columns"] = FileSubject(
         _conllu("tagger, two columns", "upos,xpos"), 1, FORMATS[:4], "conllu", (3, 4)
     )
-    return found
+    return subjects
 
 
 #: All text tasks as readers of files, and two taggers that learn from CoNLL-U.

@@ -1,4 +1,4 @@
-"""Files and lists: what a task answers does not depend on how its sentences are given."""
+"""Relations on files and lists: a task's answers do not depend on the form of its input."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from structlearn.text import read_corpus
 __all__: list[str] = []
 
 Rng = np.random.Generator
-#: Probabilities from which on they are listed.
+#: The least probability that is listed.
 LEAST = 0.0005
 
 
 @relation("lists = files", FILES)
 def lists_and_files(it: FileSubject, rng: Rng) -> None:
-    """Sentences in a list are answered as those of a file, in every format and spelling.
+    """Sentences in a list have the answers of a file, in every format and spelling.
 
-    The format of a file is told, or goes by its name.
+    The format of a file is passed, or guessed from its name.
     """
     model, X, spelling = it.draw(rng)
     name = draw_query(rng, it.subject.queries)
@@ -43,7 +43,7 @@ def lists_and_files(it: FileSubject, rng: Rng) -> None:
     if it.subject.name in TAGGERS and not (named and rng.random() < 0.5):
         source = read_corpus(path, spelling.format)
     elif spelling.format == "text":
-        return  # parsers read paths alone, and nobody can be sure that it is text
+        return  # parsers read only paths, which may not be recognised as text
     demand_same(
         f"{spelling.format}, {name}",
         ask(lambda: QUERIES[name](model, X)),
@@ -55,20 +55,20 @@ def lists_and_files(it: FileSubject, rng: Rng) -> None:
 
 
 def _labels_in_file(it: FileSubject, rng: Rng, model: Any, X: Any) -> list[Any]:
-    """Return the sentences with labels of the model, which are to be replaced."""
+    """Return the sentences with the model's labels, to be replaced."""
     labels = [k for k in model.classes_ if k not in ("O",)]
     return [[(*cells, str(rng.choice(labels))) for cells in tokens(sentence)] for sentence in X]
 
 
 def _written(model: Any, X: Any, options: dict[str, Any]) -> Any:
-    """Return what must be found for each token by what Python is told: word, label, and more."""
+    """Return the expected cells of each token, from Python answers: word, label, and more."""
     nbest = options.get("nbest", 1)
     ranked = model.predict_kbest(X, n=nbest) if nbest > 1 else None
     labels = [row[0][1] for row in ranked] if ranked else model.predict(X)
     shares: Any = [[{}] * len(row) for row in labels]
     if options.get("confidence") or options.get("marginals"):
         shares = _shares(model, X, labels)
-    found = []
+    sentences = []
     for s, sentence in enumerate(X):
         rows = []
         for t, cells in enumerate(tokens(sentence)):
@@ -81,15 +81,15 @@ def _written(model: Any, X: Any, options: dict[str, Any]) -> Any:
                 listed = [(-p, i, k) for i, (k, p) in enumerate(shares[s][t].items()) if p >= LEAST]
                 row.append(",".join(f"{k}:{-p:.4f}" for p, _, k in sorted(listed)))
             rows.append(row)
-        found.append(rows)
-    return found
+        sentences.append(rows)
+    return sentences
 
 
 def _shares(model: Any, X: Any, labels: Any) -> Any:
-    """Return P(label) of each token: of a segment tagger that of the label's whole segment."""
+    """Return P(label) of each token; for a segment tagger, that of its whole segment."""
     if not isinstance(model, SegmentTagger):
         return model.predict_marginals(X)
-    found = []
+    sentences = []
     for row, p in zip(labels, model.predict_marginals(X, least=0.0), strict=True):
         shares: list[Any] = []
         t = 0
@@ -100,8 +100,8 @@ def _shares(model: Any, X: Any, labels: Any) -> Any:
             kind = "O" if row[t] == "O" else row[t][2:]
             shares += [{label: p[t, end, kind]} for label in row[t:end]]
             t = end
-        found.append(shares)
-    return found
+        sentences.append(shares)
+    return sentences
 
 
 def _options(it: FileSubject, rng: Rng, spelling: Spelling) -> dict[str, Any]:
@@ -118,21 +118,21 @@ def _options(it: FileSubject, rng: Rng, spelling: Spelling) -> dict[str, Any]:
 
 @relation("labelled file = predict", TAGGERS, claim="bit for bit, of what is printed")
 def labelled_file(it: FileSubject, rng: Rng) -> None:
-    """What ``label_file`` writes is what Python is told: labels, k-best, probabilities."""
+    """``label_file`` writes the answers of the Python methods: labels, k-best, probabilities."""
     model, X, spelling = it.draw(rng)
     options = _options(it, rng, spelling)
     has_labels = spelling.format != "text" and len(it.targets) == 1 and rng.random() < 0.5
-    given = _labels_in_file(it, rng, model, X) if has_labels else [tokens(s) for s in X]
-    path = memory_file(spell(given, spelling), spelling.suffix)
+    sentences = _labels_in_file(it, rng, model, X) if has_labels else [tokens(s) for s in X]
+    path = memory_file(spell(sentences, spelling), spelling.suffix)
     out = io.BytesIO()
     n_tokens = model.label_file(path, out, format=spelling.format, **options)
     demand_same("tokens", n_tokens, sum(map(len, X)))
     n_added = sum(options.get(name, False) for name in ("confidence", "marginals"))
     n_added += options.get("nbest", 1)
     place = it.place(spelling, has_labels)
-    told = f"{spelling.format}, {'with' if has_labels else 'without'} labels"
-    found = read_added(out.getvalue(), spelling, place, n_added)
-    demand_same(told, _written(model, X, options), found)
+    title = f"{spelling.format}, {'with' if has_labels else 'without'} labels"
+    written = read_added(out.getvalue(), spelling, place, n_added)
+    demand_same(title, _written(model, X, options), written)
 
 
 PARSERS = {name: s for name, s in FILES.items() if name not in TAGGERS}
@@ -149,12 +149,12 @@ def parsed_file(it: FileSubject, rng: Rng) -> None:
     trees = model.predict(X)
     if it.subject.name.startswith("parser"):
         rows = conllu_rows(out.getvalue())
-        found = [[[c[1], int(c[6]), c[7]] for c in row] for row in rows]
+        parsed = [[[c[1], int(c[6]), c[7]] for c in row] for row in rows]
         wanted = [
             [[word[0], head, label] for word, (head, label) in zip(tokens(s), tree, strict=True)]
             for s, tree in zip(X, trees, strict=True)
         ]
-        demand_same(spelling.format, wanted, found)
+        demand_same(spelling.format, wanted, parsed)
         return
     root = model.model_.root
     wanted = [read_brackets(str(tree))[0] for tree in trees]

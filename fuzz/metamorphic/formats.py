@@ -1,4 +1,4 @@
-"""Files of sentences in every format, written and read apart from the library's own code."""
+"""Files of sentences in every format, written and read independently of the library."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import numpy as np
 Rng = np.random.Generator
 Sentences = Sequence[Sequence[Sequence[str]]]
 
-#: What the second and later cells of a token are called: tags, then labels.
+#: Names of the second and later cells of a token: tags, then labels.
 _CSV_NAMES = ("word", "pos", "tag")
 _JSON_NAMES = ("tokens", "pos", "tags")
-#: Where CoNLL-U has the cells: a tag is UPOS and XPOS, a third cell has no column.
+#: Columns of the cells in CoNLL-U: a tag is UPOS and XPOS, a third cell has no column.
 _CONLLU_PLACES = ((1,), (3, 4))
 _EIGHT_MORE = "\t_" * 8
 
@@ -31,14 +31,14 @@ class Spelling:
     Attributes
     ----------
     format : str
-        As the library names it.
+        The library's name of the format.
     line_end : str
     bom, zipped : bool
         Begin with a byte order mark; compress by gzip.
     final : bool
         End the last line.
     separator : str
-        Of the cells in columns and in CSV.
+        Separator of cells in columns and in CSV.
     numbered : bool
         CSV: a column numbers the sentences; otherwise blank lines end them.
     array : bool
@@ -59,7 +59,7 @@ class Spelling:
 
     @property
     def suffix(self) -> str:
-        """The ending of a name by which the format is known."""
+        """The suffix of file names in this format."""
         return {"columns": ".txt", "text": ".txt"}.get(self.format, f".{self.format}")
 
 
@@ -76,7 +76,7 @@ def draw_spelling(rng: Rng, format: str, line_ends: Sequence[str] = ("\n", "\r\n
 def spell(sentences: Sentences, spelling: Spelling) -> bytes:
     """Return the file of sentences, each a list of tokens, each a tuple of cells.
 
-    Cells are the word, its tag and its label; where there are two, the second is the label.
+    Cells are the word, its tag and its label; of two cells, the second is the label.
     """
     if spelling.format == "parquet":
         return _parquet(sentences)
@@ -185,14 +185,14 @@ def read_added(
     n: int,
     barred: bool = False,
 ) -> Any:
-    """Return the word of each token of each sentence, and the n strings that were added to it.
+    """Return the word of each token of each sentence, and the n strings added to it.
 
     Parameters
     ----------
     place : tuple of int, optional
-        The cells whose content, joined, is the first one; None: it was added as a new cell.
+        The cells that are joined to the first string; None: it was added as a new cell.
     barred : bool
-        Labels have | in them: then words have none, and nothing but the label is added to text.
+        Labels contain |: then words do not, and only the label is added to text.
     """
     text = content.decode("utf-8-sig")
     if spelling.format in ("columns", "conllu"):
@@ -235,10 +235,10 @@ def _column_token(line: str, place: tuple[int, ...] | None, n: int) -> list[str]
 
 def _conllu_token(line: str, place: tuple[int, ...] | None, n: int) -> list[str]:
     cells = line.split("\t")
-    told = [entry.partition("=")[2] for entry in cells[9].split("|")] if cells[9] != "_" else []
+    added = [entry.partition("=")[2] for entry in cells[9].split("|")] if cells[9] != "_" else []
     if place is None:
-        return [cells[1], *told[-n:]]
-    return [cells[1], "|".join(cells[c] for c in place), *told[len(told) - n + 1 :]]
+        return [cells[1], *added[-n:]]
+    return [cells[1], "|".join(cells[c] for c in place), *added[len(added) - n + 1 :]]
 
 
 def _csv_rows(text: str, spelling: Spelling, place: tuple[int, ...] | None, n: int) -> Any:
@@ -266,7 +266,7 @@ def _json_tokens(
 
 
 def _printed(value: Any) -> str:
-    """Return a probability, or several by label, as other formats print them."""
+    """Return a probability, or several by label, as printed in other formats."""
     if isinstance(value, dict):
         return ",".join(f"{label}:{_printed(p)}" for label, p in value.items())
     return f"{value:.4f}" if isinstance(value, float) else value

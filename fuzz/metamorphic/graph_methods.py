@@ -1,4 +1,4 @@
-"""Graphs and grids: every method of search, roof duality and loopy sums against enumeration."""
+"""Relations on graphs: all search methods, roof duality and loopy sums, against enumeration."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ def _model(rng: Rng, shape: tuple[int, int] | None, pairs: str, cliques: bool = 
     if shape is not None:
         structure = Grid()
         cut = shape[0] * (shape[1] - 1)
-        given = scores.pop("potts" if "potts" in pairs else "edge")
+        strengths = scores.pop("potts" if "potts" in pairs else "edge")
         names = ("potts_right", "potts_down") if "potts" in pairs else ("right", "down")
         sites = (shape[0], shape[1] - 1), (shape[0] - 1, shape[1])
         scores = {"label": label.reshape(*shape, k)}
-        for name, part, site in zip(names, (given[:cut], given[cut:]), sites, strict=True):
+        for name, part, site in zip(names, (strengths[:cut], strengths[cut:]), sites, strict=True):
             scores[name] = part.reshape(*site, *part.shape[1:])
     size = (
         sum(magnitude(a) * len(a) for a in (label, tables)) + magnitude(scores.get("clique", 0)) * 3
@@ -157,22 +157,24 @@ def methods(subject: Callable[[Rng], Model], rng: Rng) -> None:
     it = subject(rng)
     method = METHODS[int(rng.integers(len(METHODS)))]
     try:
-        found = attempt(lambda: it.structure.solve(method=method, **it.scores))
+        solution = attempt(lambda: it.structure.solve(method=method, **it.scores))
     except NotSubmodularError:
         return
-    if isinstance(found, Refusal):
+    if isinstance(solution, Refusal):
         if np.isfinite(it.values).any():
-            demand_same(method, "CapabilityError", str(found))
+            demand_same(method, "CapabilityError", str(solution))
         return
     best = float(it.values.max())
-    demand_close(f"{method}: value of its labels", it.value(found.output), found.value, it.slack)
-    counts = it.structure.encode(found.output, **it.scores)
+    demand_close(
+        f"{method}: value of its labels", it.value(solution.output), solution.value, it.slack
+    )
+    counts = it.structure.encode(solution.output, **it.scores)
     parts = sum(float((it.scores[k][n != 0] * n[n != 0]).sum()) for k, n in counts.items())
-    demand_close(f"{method}: parts of its labels", parts, found.value, it.slack)
-    if found.bound is not None and not found.bound >= best - it.slack:
-        raise Different(f"{method}: bound {found.bound!r}, best {best!r}")
-    if found.exact or method in EXACT:
-        demand_close(f"{method}: best value", best, found.value, it.slack)
+    demand_close(f"{method}: parts of its labels", parts, solution.value, it.slack)
+    if solution.bound is not None and not solution.bound >= best - it.slack:
+        raise Different(f"{method}: bound {solution.bound!r}, best {best!r}")
+    if solution.exact or method in EXACT:
+        demand_close(f"{method}: best value", best, solution.value, it.slack)
 
 
 @relation(
@@ -181,12 +183,12 @@ def methods(subject: Callable[[Rng], Model], rng: Rng) -> None:
     claim="to 1e-9 of the scores",
 )
 def persistent(subject: Callable[[Rng], Model], rng: Rng) -> None:
-    """A best labelling has all labels that roof duality gives."""
+    """Some best labelling contains all labels fixed by roof duality."""
     it = subject(rng)
-    found = attempt(lambda: it.structure.partial_labels(**it.scores))
-    if isinstance(found, Refusal) or not np.isfinite(it.values).any():
+    answer = attempt(lambda: it.structure.partial_labels(**it.scores))
+    if isinstance(answer, Refusal) or not np.isfinite(it.values).any():
         return
-    labels, bound = np.ravel(found[0]), found[1]
+    labels, bound = np.ravel(answer[0]), answer[1]
     agree = ((it.labellings == labels) | (labels < 0)).all(axis=1)
     best = float(it.values.max())
     demand_close("best with these labels", best, float(it.values[agree].max()), it.slack)

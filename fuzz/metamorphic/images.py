@@ -1,4 +1,4 @@
-"""Images: order, batches, files, formats of masks, names of classes, void pixels, superpixels."""
+"""Relations on images: order, batches, files, masks, class names, void pixels, superpixels."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ def order(subject: Subject, rng: Rng) -> None:
     match change := str(rng.choice(("another order", "one by one", "fractions", "16 bits"))):
         case "another order":
             moved = rng.permutation(len(X)).tolist()
-            masks, found = [masks[i] for i in moved], model.predict([X[i] for i in moved])
+            masks, answers = [masks[i] for i in moved], model.predict([X[i] for i in moved])
         case "one by one":
-            found = [model.predict([image])[0] for image in X]
+            answers = [model.predict([image])[0] for image in X]
         case "fractions":
-            found = model.predict([image / 255 for image in X])
+            answers = model.predict([image / 255 for image in X])
         case _:
-            found = model.predict([image.astype(np.uint16) * 257 for image in X])
-    demand_same(change, masks, plain(found))
+            answers = model.predict([image.astype(np.uint16) * 257 for image in X])
+    demand_same(change, masks, plain(answers))
 
 
 @relation("images: files", IMAGES)
 def files(subject: Subject, rng: Rng) -> None:
-    """Files, folders and written masks say the same as arrays; grey is three equal colours."""
+    """Files, folders and written masks equal arrays; grey is three equal colours."""
     from PIL import Image
 
     model, X = subject.fitted(rng, POOL), [_bytes(image) for image in subject.inputs(rng, 2)]
@@ -96,10 +96,10 @@ def files(subject: Subject, rng: Rng) -> None:
         names = [_save(x, folder / "images" / f"{i}.png", mode) for i, x in enumerate(X)]
         if route == "written masks":
             model.label_file(folder, folder / "masks")
-            found = [np.asarray(Image.open(folder / "masks" / f"{i}.png")) for i in range(len(X))]
+            answers = [np.asarray(Image.open(folder / "masks" / f"{i}.png")) for i in range(len(X))]
         else:
-            found = model.predict(names if route == "files" else folder)
-    demand_same(route, masks, plain(found))
+            answers = model.predict(names if route == "files" else folder)
+    demand_same(route, masks, plain(answers))
 
 
 def _scores(found: dict[str, Any]) -> dict[str, Any]:
@@ -108,26 +108,28 @@ def _scores(found: dict[str, Any]) -> dict[str, Any]:
 
 @relation("images: scores", IMAGES, claim="to 1e-9")
 def scores(subject: Subject, rng: Rng) -> None:
-    """Scores are those of plain loops; void pixels count nowhere, whatever is predicted there."""
+    """Scores are those of plain loops; void pixels do not count, whatever is predicted there."""
     model = subject.fitted(rng, POOL)
     examples = subject.draw(rng).X[: int(rng.integers(1, 4))]
     images, masks = [x for x, _ in examples], [np.array(m, dtype=np.int64) for _, m in examples]
     hidden = [np.where(rng.random(m.shape) < 0.2, -1, m) for m in masks]
     names = model.classes_
-    found = model.evaluate(images, hidden)
+    figures = model.evaluate(images, hidden)
     match int(rng.integers(4)):
         case 0:
-            demand_same("score", found["iou"], model.score(images, hidden))
+            demand_same("score", figures["iou"], model.score(images, hidden))
         case 1:
             grey = [np.where(m < 0, 255, m).astype(np.uint8) for m in hidden]
-            demand_same("void by its value", _scores(found), _scores(model.evaluate(images, grey)))
+            demand_same(
+                "void by its value", _scores(figures), _scores(model.evaluate(images, grey))
+            )
         case alone:
             neighbours = alone == 2
             predicted = [m.astype(np.int64) for m in model.predict(images, neighbours=neighbours)]
             expected = overlap_scores(hidden, predicted, None)
             by_class = {name: expected["iou_by_class"].get(int(name)) for name in names}
             demand_same(f"neighbours {neighbours}", {**expected, "iou_by_class": by_class},
-                        _scores(found if neighbours else found["alone"]), ROUNDING)  # fmt: skip
+                        _scores(figures if neighbours else figures["alone"]), ROUNDING)  # fmt: skip
 
 
 @relation("images: command line", IMAGES, cost="fit")
@@ -145,9 +147,9 @@ def command_line(subject: Subject, rng: Rng) -> None:
             code = run(["evaluate", str(folder / "own.model"), str(folder), "--json"])
         if code:
             raise Different(f"exit code {code}")
-        shown = json.loads(out.getvalue())
-    found = model.evaluate([x for x, _ in examples], [m for _, m in examples])
-    demand_same("evaluate --json", _scores(found), _scores(shown))
+        printed = json.loads(out.getvalue())
+    figures = model.evaluate([x for x, _ in examples], [m for _, m in examples])
+    demand_same("evaluate --json", _scores(figures), _scores(printed))
 
 
 @relation(
@@ -169,7 +171,7 @@ def regions(subject: Subject, rng: Rng) -> None:
 
 @contextlib.contextmanager
 def _low_strips() -> Iterator[None]:
-    """Let images be worked out sixteen rows at a time, as only wide ones are."""
+    """Process images sixteen rows at a time, as is usual only for wide ones."""
     before, pixels._STRIP = pixels._STRIP, 0
     try:
         yield
@@ -187,9 +189,9 @@ def strips(subject: Subject, rng: Rng) -> None:
     threaded = copy.copy(model).set_params(n_jobs=int(rng.integers(1, 4)))
     with _low_strips():
         parts = features.compute(as_image(image, "image")), threaded.predict([image])[0]
-    for name, one, other in zip(("features", "masks"), whole, parts, strict=True):
-        if one.tobytes() != other.tobytes():
-            demand_same(name, plain(one), plain(other))
+    for name, array, other in zip(("features", "masks"), whole, parts, strict=True):
+        if array.tobytes() != other.tobytes():
+            demand_same(name, plain(array), plain(other))
 
 
 # -- masks in other formats ---------------------------------------------------------------------
@@ -236,7 +238,7 @@ MASKS: dict[str, Callable[[Any, Path, int], Any]] = {
     not_claimed={"values in another order": "α-expansion takes classes in their order"},
 )
 def masks_in_other_formats(write: Callable[[Any, Path, int], Any], rng: Rng) -> None:
-    """Masks in other formats, classes by other names: the same model, as it writes masks."""
+    """Masks in other formats and classes by other names give the same model and written masks."""
     drawn = IMAGES["images"].draw(rng)
     model = drawn.fit()
     with _folder() as folder:

@@ -16,13 +16,13 @@ from structlearn.structures import Structure
 
 Rng = np.random.Generator
 
-#: How often an instance is too large for enumeration, and by how much.
+#: The share of instances that are too large for enumeration, and their factor.
 LARGE, GROW = 0.5, 3
-#: Sizes of scores, each as often as it stands here.
+#: Sizes of scores, each as frequent as it is here.
 SIZES = (1e-3, 1.0, 1.0, 1.0, 30.0, 1e3, 1e6)
-#: Shares of parts that are forbidden.
+#: Shares of forbidden parts.
 SHARES = (0.0, 0.0, 0.0, 0.1, 0.3)
-#: How often scores are whole multiples of their size, so that outputs are tied.
+#: The probability that scores are whole multiples of their size, so that outputs are tied.
 TIED = 0.3
 #: Structures that are integer programs stay small.
 SMALL = ("programs", "constraints", "enumeration")
@@ -37,9 +37,9 @@ class Instance:
     scores : dict
         Blocks.
     case : Case or None
-        What it was drawn from.
+        The case it was drawn from.
     large : bool
-        Its outputs are too many to be enumerated.
+        Whether it has too many outputs for enumeration.
     """
 
     structure: Structure
@@ -64,14 +64,14 @@ class Instance:
 
     @property
     def slack(self) -> float:
-        """By how much a value may be off."""
+        """The allowed error of a value."""
         return 1e-300 + 1e-12 * self.size
 
     def blur(self, temperature: float) -> float:
-        """Return by how much an expected count may be off.
+        """Return the allowed error of an expected count.
 
         A score of size s is rounded by 1e-16·s, an expected count by that over the temperature, and
-        sums of exponentials by some parts in 1e9 where the scores differ by much.
+        sums of exponentials by some parts in 1e9 if the scores differ widely.
         """
         return 1e-9 + 1e-13 * self.size / temperature
 
@@ -83,7 +83,7 @@ def magnitude(scores: Any) -> float:
 
 
 def attempt(question: Callable[[], Any]) -> Any:
-    """Return an answer, or the `Refusal` where there is none: no algorithm, or nothing legal."""
+    """Return an answer, or the `Refusal`: there is no algorithm, or no legal output."""
     try:
         return question()
     except InfeasibleError:  # or the ConflictError of a program
@@ -120,14 +120,14 @@ def _drawing(name: str) -> Callable[[Rng], Instance]:
         large = name not in SMALL and rng.random() < LARGE
         case = CASES[name](rng, GROW if large else 1)
         scores = draw_scores(rng, case.shapes, symmetric=case.symmetric)
-        # Automata that the example brings are those of the structure here, not among the scores.
+        # Automata of the example belong to the structure here, not to the scores.
         return Instance(case.alone or case.structure, scores, case, large)
 
     return draw
 
 
-#: Name -> what draws an instance of the structure. Constraints as users write them name labels,
-#: which relations rename.
+#: Name -> a function that draws an instance of the structure. Written constraints are left out:
+#: they name labels, which relations rename.
 STRUCTURES: dict[str, Callable[[Rng], Instance]] = {
     name: _drawing(name) for name in CASES if not name.startswith("written")
 }

@@ -1,4 +1,4 @@
-"""Labels and symbols in another order, and sequences from their end to their beginning."""
+"""Symmetries of labels: other orders of labels and symbols, and reversed sequences."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Rng = np.random.Generator
 
 
 def label_axes(structure: Any, name: str, block: Any) -> int:
-    """Return how many axes of a block, the last ones, are labels."""
-    if name in ("binary", "unary"):  # those of rules
+    """Return the number of trailing axes of a block that are labels."""
+    if name in ("binary", "unary"):  # axes of rules
         return 0
     if name == "arc":
         return int(np.ndim(block) == 3)
@@ -23,7 +23,7 @@ def label_axes(structure: Any, name: str, block: Any) -> int:
 
 
 def relabelled(y: Any, names: Any) -> Any:
-    """Return an output with other labels: names[k] instead of k."""
+    """Return an output with labels names[k] instead of k."""
     if isinstance(y, tuple):
         return y[0], names[y[1]]
     if isinstance(y, list):
@@ -33,13 +33,13 @@ def relabelled(y: Any, names: Any) -> Any:
 
 def take_labels(structure: Any, scores: dict[str, Any], order: Any) -> dict[str, Any]:
     """Return blocks with labels in another order; label 0 of a new one is order[0] of the old."""
-    found = {}
+    moved = {}
     for name, block in scores.items():
         axes = range(-label_axes(structure, name, block), 0)
         for axis in axes:
             block = np.take(block, order, axis=axis)
-        found[name] = block
-    return found
+        moved[name] = block
+    return moved
 
 
 def labels(it: Instance, rng: Rng) -> Twin:
@@ -59,11 +59,11 @@ def labels(it: Instance, rng: Rng) -> Twin:
 
 
 def backwards(it: Instance, rng: Rng) -> Twin:
-    """A sequence from its end to its beginning."""
+    """A reversed sequence."""
     swapped = {"start": "end", "end": "start"}
 
     def turned(blocks: dict[str, Any]) -> dict[str, Any]:
-        found = {}
+        mirrored = {}
         for name, block in blocks.items():
             axes = label_axes(it.structure, name, block)
             if name.startswith("transition"):
@@ -76,8 +76,8 @@ def backwards(it: Instance, rng: Rng) -> Twin:
                 block = block[::-1]
             elif name == "segment":
                 block = _turned_segments(block)
-            found[swapped.get(name, name)] = block
-        return found
+            mirrored[swapped.get(name, name)] = block
+        return mirrored
 
     length = next(len(it.scores[name]) for name in ("label", "segment") if name in it.scores)
 
@@ -90,19 +90,19 @@ def backwards(it: Instance, rng: Rng) -> Twin:
 
 
 def _turned_segments(block: Any) -> Any:
-    """Return the scores of segments by their ends, counted from the other side."""
+    """Return the scores of segments in the reversed sequence."""
     length, width = block.shape[:2]
-    found = np.zeros_like(block)
+    mirrored = np.zeros_like(block)
     for t in range(length):
         for d in range(min(width, length - t)):
-            found[length - t - d - 1, d] = block[t, d]
-    return found
+            mirrored[length - t - d - 1, d] = block[t, d]
+    return mirrored
 
 
 def mirrored_spans(it: Instance, rng: Rng) -> Twin:
-    """A sentence from right to left.
+    """A reversed sentence.
 
-    The rests of children, unlabelled spans, are on the right of a node: they score alike.
+    The unlabelled spans of remaining children are on the right of a node: they score alike.
     """
     n = len(it.scores["span"] if "span" in it.scores else it.scores["word"])
     ends = n - np.arange(n + 1)
@@ -113,15 +113,15 @@ def mirrored_spans(it: Instance, rng: Rng) -> Twin:
         it = Instance(structure, {"span": span})
 
     def turned(blocks: dict[str, Any]) -> dict[str, Any]:
-        found = dict(blocks)
-        if "span" in found:
+        mirrored = dict(blocks)
+        if "span" in mirrored:
             i, j = np.meshgrid(np.arange(n), np.arange(n + 1), indexing="ij")
-            found["span"] = np.zeros_like(found["span"])
+            mirrored["span"] = np.zeros_like(mirrored["span"])
             read = i < j
-            found["span"][ends[j[read]], ends[i[read]]] = blocks["span"][i[read], j[read]]
-        if "word" in found:
-            found["word"] = found["word"][::-1]
-        return found
+            mirrored["span"][ends[j[read]], ends[i[read]]] = blocks["span"][i[read], j[read]]
+        if "word" in mirrored:
+            mirrored["word"] = mirrored["word"][::-1]
+        return mirrored
 
     if (grammar := structure.grammar) is not None:
         binary = [(a, c, b) for a, b, c in grammar.binary.tolist()]
@@ -143,7 +143,7 @@ def _labelled(p: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sorted(spans: list[Any]) -> list[Any]:
-    """Return spans as trees list them: wide ones first; of one span the order stays."""
+    """Return spans in the order of trees: wide ones first; equal spans keep their order."""
     return sorted(spans, key=lambda s: (s[0], -s[1]))
 
 
@@ -159,11 +159,11 @@ def symbols(it: Instance, rng: Rng) -> Twin:
     scores |= {name: scores[name][places] for name, places in rules.items() if name in scores}
 
     def back(p: dict[str, Any]) -> dict[str, Any]:
-        found = take_labels(it.structure, p, new)
+        restored = take_labels(it.structure, p, new)
         for name, places in rules.items():
             if name in p:
-                found[name] = np.zeros_like(p[name])
-                found[name][places] = p[name]
-        return found
+                restored[name] = np.zeros_like(p[name])
+                restored[name][places] = p[name]
+        return restored
 
     return Twin(Constituency(grammar), scores, lambda y: relabelled(y, order), back)

@@ -26,16 +26,16 @@ Tensor = torch.Tensor
 def _function(batch: Batch, query: str, name: str) -> Callable[[Tensor], Tensor]:
     """Return a query as a function of one block, a row for each example."""
     main = batch.structure.label_block
-    given: dict[str, Any] = {"lengths": batch.lengths, "temperature": batch.temperature}
+    options: dict[str, Any] = {"lengths": batch.lengths, "temperature": batch.temperature}
 
     def ask(block: Tensor) -> Tensor:
         scores = {**batch.scores, name: block}
         if query == "loss":
             return structured_loss(batch.structure, scores, batch.gold(), margin=batch.margin,
-                                   **given)  # fmt: skip
+                                   **options)  # fmt: skip
         if query == "entropy":
-            return entropy(batch.structure, scores, **given)
-        value, parts = infer(batch.structure, scores, **given)
+            return entropy(batch.structure, scores, **options)
+        value, parts = infer(batch.structure, scores, **options)
         return value if query == "value" else parts[main].flatten(1)
 
     return ask
@@ -51,7 +51,7 @@ def transforms(subject: Subject, rng: Rng) -> None:
     batch = subject(rng)
     batch = replace(batch, temperature=float(rng.choice(TEMPERATURES)))
     query = str(rng.choice(("loss", "value", "entropy", "parts")))
-    how = str(rng.choice(("grad", "jvp", "vjp", "jacrev", "jacfwd", "forward mode")))
+    transform = str(rng.choice(("grad", "jvp", "vjp", "jacrev", "jacfwd", "forward mode")))
     name = str(rng.choice(list(batch.scores)))
     ask, block = _function(batch, query, name), batch.scores[name]
     leaf = block.clone().requires_grad_()
@@ -60,25 +60,25 @@ def transforms(subject: Subject, rng: Rng) -> None:
     (wanted,) = torch.autograd.grad((answer * weights).sum(), leaf, retain_graph=True)
     line = torch.from_numpy(rng.normal(size=block.shape))
     slope = (wanted * line).sum()
-    if how == "grad":
-        found = torch.func.grad(lambda x: (ask(x) * weights).sum())(block)
-    elif how == "vjp":
+    if transform == "grad":
+        derived = torch.func.grad(lambda x: (ask(x) * weights).sum())(block)
+    elif transform == "vjp":
         value, back = torch.func.vjp(ask, block)
-        found = back(weights)[0]
-    elif how in ("jvp", "forward mode"):
-        if how == "jvp":
+        derived = back(weights)[0]
+    elif transform in ("jvp", "forward mode"):
+        if transform == "jvp":
             value, bends = torch.func.jvp(ask, (block,), (line,))
         else:
             with forward_ad.dual_level():
                 value, bends = forward_ad.unpack_dual(ask(forward_ad.make_dual(block, line)))
-        wanted, found = slope, (bends * weights).sum()
+        wanted, derived = slope, (bends * weights).sum()
     else:
-        jacobian = (torch.func.jacrev if how == "jacrev" else torch.func.jacfwd)(ask)(block)
-        found = torch.tensordot(weights, jacobian, dims=weights.dim())
+        jacobian = (torch.func.jacrev if transform == "jacrev" else torch.func.jacfwd)(ask)(block)
+        derived = torch.tensordot(weights, jacobian, dims=weights.dim())
     curved = query in ("entropy", "parts")
     close = 1e-10 * (1 + size_of(batch)) * batch.main[0].numel() * (100 if curved else 1)
-    demand_tensors(f"{how} of {query}", {"value": answer}, {"value": value}, close)
-    demand_tensors(f"{how} of {query}", {"slope": wanted}, {"slope": found}, close)
+    demand_tensors(f"{transform} of {query}", {"value": answer}, {"value": value}, close)
+    demand_tensors(f"{transform} of {query}", {"slope": wanted}, {"slope": derived}, close)
 
 
 #: Shapes of batches that are compiled: few, because each takes a second.

@@ -1,4 +1,4 @@
-"""Values and gradients of tensors, against the structures, each other and differences."""
+"""Relations on values and gradients of tensors, against structures and finite differences."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Rng = np.random.Generator
 Subject = Callable[[Rng], Batch]
 Tensor = torch.Tensor
 
-#: Of float32, whose sums are float64 on the CPU but for the loss of chains: 2⁻²³ for each of the
-#: scores, and as much again for each of some ten steps.
+#: The tolerance of float32, whose sums are float64 on the CPU except for the loss of chains: 2⁻²³
+#: for each score, and as much for each of about ten steps.
 SINGLE = 2e-6
 STEP = 1e-4
 
@@ -49,9 +49,9 @@ def size_of(batch: Batch) -> float:
 
 
 def _loss(batch: Batch, scores: dict[str, Tensor] | None = None, **options: Any) -> Tensor:
-    given = {"margin": batch.margin, "temperature": batch.temperature, **options}
+    arguments = {"margin": batch.margin, "temperature": batch.temperature, **options}
     return structured_loss(batch.structure, batch.scores if scores is None else scores,
-                           batch.gold(), lengths=batch.lengths, **given)  # fmt: skip
+                           batch.gold(), lengths=batch.lengths, **arguments)  # fmt: skip
 
 
 def _parts(batch: Batch, y: Any) -> Any:
@@ -62,7 +62,7 @@ def _parts(batch: Batch, y: Any) -> Any:
 
 
 def _read(batch: Batch, rows: list[Tensor]) -> Any:
-    """Return an output of tensors as lists, up to where nothing is."""
+    """Return an output of tensors as lists, without padding."""
     if "span" in batch.scores:
         return [[*place, int(rows[0][tuple(place)])] for place in (rows[0] > 0).nonzero().tolist()]
     lists = [[k for k in row.tolist() if k != IGNORE] for row in rows]
@@ -79,26 +79,28 @@ def as_structures(subject: Subject, rng: Rng) -> None:
     batch = subject(rng)
     query = str(rng.choice(("infer", "kbest", "entropy")))
     heat = batch.temperature or 1.0
-    found = ask(batch, query)
+    answer = ask(batch, query)
     close = 1e-12 * size_of(batch) + 1e-11 * heat
     for b in range(len(batch.lengths)):
-        one = batch.example(b)
+        example = batch.example(b)
         if query == "entropy":
-            right: dict[str, Any] = {"entropy": batch.structure.entropy(temperature=heat, **one)}
+            right: dict[str, Any] = {
+                "entropy": batch.structure.entropy(temperature=heat, **example)
+            }
         elif query == "kbest":
-            ranked = batch.structure.kbest(3, **one)
+            ranked = batch.structure.kbest(3, **example)
             right = {"value": [*(value for value, _ in ranked), *[-np.inf] * (3 - len(ranked))]}
             for rank, (_, y) in enumerate(ranked):
-                rows = [found[name][b, rank] for name in found if name != "value"]
+                rows = [answer[name][b, rank] for name in answer if name != "value"]
                 demand_same("kbest: output", plain(_parts(batch, y)), _read(batch, rows))
         else:
-            value, parts = batch.structure.infer(temperature=batch.temperature, **one)
+            value, parts = batch.structure.infer(temperature=batch.temperature, **example)
             right = {"value": value}
             for name, part in parts.items():
-                full = np.zeros(found[f"parts of {name}"].shape[1:])
+                full = np.zeros(answer[f"parts of {name}"].shape[1:])
                 full[tuple(slice(0, n) for n in np.shape(part))] = part
                 right[f"parts of {name}"] = full
-        got = {name: found[name][b] for name in right}
+        got = {name: answer[name][b] for name in right}
         wanted = {name: torch.as_tensor(np.array(a)) for name, a in right.items()}
         demand_tensors(query, got, wanted, 1e4 * close if query == "entropy" else close)
 
@@ -147,16 +149,16 @@ def scaled(subject: Subject, rng: Rng) -> None:
         float(rng.choice((0.5, 4.0, 3.0, 0.1))),
         str(rng.choice(("loss", "infer", "entropy"))),
     )
-    heat = batch.temperature or float(query == "entropy")  # an entropy has a temperature above 0
+    heat = batch.temperature or float(query == "entropy")  # an entropy needs a temperature above 0
     batch = replace(batch, temperature=heat)
     scores = {k: a * v for k, v in batch.scores.items()}
     other = replace(batch, scores=scores, margin=a * batch.margin, temperature=a * heat)
-    one, found = ask(batch, query), ask(other, query)
-    one = {k: a * v if k in ("loss", "value") else v for k, v in one.items()}
+    answer, rescaled = ask(batch, query), ask(other, query)
+    answer = {k: a * v if k in ("loss", "value") else v for k, v in answer.items()}
     close = 1e-11 * max(a, 1.0) * (size_of(batch) + heat)
-    if heat == 0:  # ties may be broken otherwise
-        one = {k: v for k, v in one.items() if k in ("loss", "value")}
-    demand_tensors(query, one, found, 1e4 * close if query == "entropy" else close)
+    if heat == 0:  # ties may be broken differently
+        answer = {k: v for k, v in answer.items() if k in ("loss", "value")}
+    demand_tensors(query, answer, rescaled, 1e4 * close if query == "entropy" else close)
 
 
 @relation("losses of tensors in order", BATCHES, claim="inequalities, to rounding")
@@ -164,13 +166,13 @@ def ordered(subject: Subject, rng: Rng) -> None:
     """0 ≤ perceptron ≤ hinge ≤ softmax-margin, perceptron ≤ log loss: growing with γ and ε."""
     batch = subject(rng)
     heats, margins = (0.0, float(rng.choice(TEMPERATURES))), (0.0, float(rng.uniform(0, 2)), 2.5)
-    found = {(g, e): _loss(batch, margin=g, temperature=e) for g in margins for e in heats}
+    losses = {(g, e): _loss(batch, margin=g, temperature=e) for g in margins for e in heats}
     close = 1e-11 * (size_of(batch) + 3 * batch.main.shape[1] + heats[1])
     pairs = [((g, heats[0]), (g, heats[1])) for g in margins]
     pairs += [((g, e), (h, e)) for e in heats for g, h in itertools.pairwise(margins)]
     for low, high in pairs:
-        if not bool(((found[low] >= -close) & (found[low] <= found[high] + close)).all()):
-            raise Different(f"{found[low].tolist()} at {low}, {found[high].tolist()} at {high}")
+        if not bool(((losses[low] >= -close) & (losses[low] <= losses[high] + close)).all()):
+            raise Different(f"{losses[low].tolist()} at {low}, {losses[high].tolist()} at {high}")
 
 
 @relation("gradient of tensors = differences", BATCHES, claim="to rounding and the step's square")
@@ -182,16 +184,16 @@ def differences(subject: Subject, rng: Rng) -> None:
     weights: dict[str, Tensor] = {}
 
     def value(scores: dict[str, Tensor]) -> Tensor:
-        given = {"lengths": batch.lengths, "temperature": batch.temperature}
+        options = {"lengths": batch.lengths, "temperature": batch.temperature}
         if query == "loss":
             return _loss(batch, scores).sum()
         if query == "entropy":
             from structlearn.torch import entropy
 
-            return entropy(batch.structure, scores, **given).sum()
-        found, parts = infer(batch.structure, scores, **given)
+            return entropy(batch.structure, scores, **options).sum()
+        values, parts = infer(batch.structure, scores, **options)
         if query == "value":
-            return found.sum()
+            return values.sum()
         for name, p in parts.items():
             weights.setdefault(name, torch.from_numpy(rng.normal(size=p.shape)))
         return sum((weights[name] * p).sum() for name, p in parts.items())  # type: ignore[return-value]
@@ -203,13 +205,15 @@ def differences(subject: Subject, rng: Rng) -> None:
     steps = [value({k: v + sign * STEP * line[k] for k, v in batch.scores.items()})
              for sign in (1.0, -1.0, 2.0, -2.0)]  # fmt: skip
     # Of fourth order: the step's square cancels between one step and two.
-    near, far = (steps[0] - steps[1]) / (2 * STEP), (steps[2] - steps[3]) / (4 * STEP)
-    found = float((4 * near - far) / 3)
+    near, coarse = (steps[0] - steps[1]) / (2 * STEP), (steps[2] - steps[3]) / (4 * STEP)
+    estimate = float((4 * near - coarse) / 3)
     # A scores' sum along the line is at most 2 per position; cumulants grow with its powers.
     span = 2.0 * batch.main.shape[1] * len(batch.lengths) / batch.temperature
     close = 1e-11 * (size_of(batch) + 1) / STEP + 1e-14 * span**5 + 1e-7
-    if not abs(slope - found) <= close * (10 if query in ("entropy", "parts") else 1):
-        raise Different(f"slope of {query}: {slope!r}, by differences {found!r}, not {close:.1g}")
+    if not abs(slope - estimate) <= close * (10 if query in ("entropy", "parts") else 1):
+        raise Different(
+            f"slope of {query}: {slope!r}, by differences {estimate!r}, not {close:.1g}"
+        )
 
 
 @relation("float32 = float64", BATCHES, claim="to some parts in a million of the scores")
@@ -219,16 +223,16 @@ def narrow(subject: Subject, rng: Rng) -> None:
     query = str(rng.choice([name for name in QUERIES if name not in ("argmax", "kbest")]))
     single = replace(batch, scores={k: v.float() for k, v in batch.scores.items()})
     double = replace(batch, scores={k: v.double() for k, v in single.scores.items()})
-    one, other = ask(single, query), ask(double, query)
-    for name, a in one.items():
+    answer, other = ask(single, query), ask(double, query)
+    for name, a in answer.items():
         if a.dtype != torch.float32:
             raise Different(f"{query}, {name}: {a.dtype}, not float32")
     if query == "gradient" and batch.temperature == 0:
-        return  # of tied outputs each may be given
+        return  # any of several tied outputs may be returned
     heat = batch.temperature or 1.0
     size = size_of(batch) + batch.margin * batch.main.shape[1]
     close = SINGLE * (size + heat) * (1 if query == "loss" else 1 / min(heat, 1.0))
-    demand_tensors(query, one, other, close * (10 if query == "gradient" else 1))
+    demand_tensors(query, answer, other, close * (10 if query == "gradient" else 1))
 
 
 def layer_of(batch: Batch) -> torch.nn.Module:
@@ -263,24 +267,24 @@ def as_layers(subject: Subject, rng: Rng) -> None:
     layer = layer_of(batch)
     query = str(rng.choice(("loss", "argmax", "kbest", "entropy", "infer")))
     heat = batch.temperature or 1.0
-    found = ask(replace(batch, temperature=heat) if query == "infer" else batch, query)
-    given = {"lengths": batch.lengths}
+    answer = ask(replace(batch, temperature=heat) if query == "infer" else batch, query)
+    options = {"lengths": batch.lengths}
     with torch.no_grad():
         if query == "loss":
-            other: dict[str, Any] = {"loss": layer(batch.main, batch.gold(), **given)}
+            other: dict[str, Any] = {"loss": layer(batch.main, batch.gold(), **options)}
         elif query == "entropy":
-            other = {"entropy": layer.entropy(batch.main, **given)}
+            other = {"entropy": layer.entropy(batch.main, **options)}
         elif query == "infer":
-            found = {"value": found["value"],
-                     "parts": found[f"parts of {batch.structure.label_block}"]}  # fmt: skip
-            other = {"value": layer.log_partition(batch.main, **given),
-                     "parts": layer.marginals(batch.main, **given)}  # fmt: skip
+            answer = {"value": answer["value"],
+                     "parts": answer[f"parts of {batch.structure.label_block}"]}  # fmt: skip
+            other = {"value": layer.log_partition(batch.main, **options),
+                     "parts": layer.marginals(batch.main, **options)}  # fmt: skip
         else:
-            y = layer.argmax(batch.main, **given) if query == "argmax" else (
-                layer.kbest(3, batch.main, **given)
+            y = layer.argmax(batch.main, **options) if query == "argmax" else (
+                layer.kbest(3, batch.main, **options)
             )  # fmt: skip
             other = {}
             if query == "kbest":
                 other["value"], y = y
             other |= {f"output {i}": t for i, t in enumerate(y if isinstance(y, tuple) else (y,))}
-    demand_tensors(query, found, other)
+    demand_tensors(query, answer, other)

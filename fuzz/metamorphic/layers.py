@@ -1,4 +1,4 @@
-"""Padded batches of tensors: padding, order, masks and empty rows change no other answer."""
+"""Relations on padded batches: padding, order, masks and empty rows change no other answer."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def _query(rng: Rng) -> str:
 
 
 def _grown(block: Tensor, shape: tuple[int, ...], fill: Any) -> Tensor:
-    """Return a tensor in a larger one that is filled with something else."""
-    found = fill(shape).to(block.dtype)
-    found[tuple(slice(0, n) for n in block.shape)] = block
-    return found
+    """Return a larger tensor with this one in its corner and other values elsewhere."""
+    padded = fill(shape).to(block.dtype)
+    padded[tuple(slice(0, n) for n in block.shape)] = block
+    return padded
 
 
 def _longer(batch: Batch, rng: Rng, more: int) -> Batch:
@@ -55,9 +55,9 @@ def padding(subject: Subject, rng: Rng) -> None:
     """Positions beyond the lengths change nothing, get no gradient and no output."""
     batch, query = subject(rng), _query(rng)
     long = _longer(batch, rng, int(rng.integers(1, 4)))
-    one, other = ask(batch, query), ask(long, query)
+    answer, other = ask(batch, query), ask(long, query)
     cut = {}
-    for name, a in one.items():
+    for name, a in answer.items():
         b = other[name]
         inside = tuple(slice(0, n) for n in a.shape)
         cut[name] = b[inside]
@@ -66,7 +66,7 @@ def padding(subject: Subject, rng: Rng) -> None:
             outside[inside] = IGNORE if name.startswith("output") else 0
             nothing = torch.full_like(b, IGNORE if name.startswith("output") else 0)
             demand_tensors(f"{query} beyond the length", {name: nothing}, {name: outside})
-    demand_tensors(query, one, cut)
+    demand_tensors(query, answer, cut)
 
 
 @relation(
@@ -78,18 +78,18 @@ def rows(subject: Subject, rng: Rng) -> None:
     """Rows in another order, repeated, and one at a time."""
     batch, query = subject(rng), _query(rng)
     size = len(batch.lengths)
-    chosen = torch.from_numpy(rng.integers(size, size=int(rng.integers(1, 7))))
-    one, other = ask(batch, query), ask(batch.rows(chosen), query)
-    alone = [ask(batch.rows(torch.tensor([b])), query) for b in chosen.tolist()]
-    for name, a in one.items():
+    rows = torch.from_numpy(rng.integers(size, size=int(rng.integers(1, 7))))
+    whole, other = ask(batch, query), ask(batch.rows(rows), query)
+    alone = [ask(batch.rows(torch.tensor([b])), query) for b in rows.tolist()]
+    for name, a in whole.items():
         if name.startswith("shared"):
             continue
-        demand_tensors(f"{query}, other rows", {name: a[chosen]}, {name: other[name]})
+        demand_tensors(f"{query}, other rows", {name: a[rows]}, {name: other[name]})
         joined = torch.cat([answer[name] for answer in alone])
-        demand_tensors(f"{query}, one by one", {name: a[chosen]}, {name: joined})
+        demand_tensors(f"{query}, one by one", {name: a[rows]}, {name: joined})
     shared = {name: a for name, a in other.items() if name.startswith("shared")}
     sums = {name: torch.stack([answer[name] for answer in alone]).sum(dim=0) for name in shared}
-    close = 1e-12 * len(chosen) * batch.main.shape[1]
+    close = 1e-12 * len(rows) * batch.main.shape[1]
     demand_tensors(f"{query}, summed", sums, shared, close)
 
 
@@ -99,12 +99,12 @@ def masks(subject: Subject, rng: Rng) -> None:
     batch, query = subject(rng), _query(rng)
     longest = batch.main.shape[1] - (batch.structure.label_block == "arc")
     mask = torch.arange(longest) < batch.lengths[:, None]
-    one = ask(batch, query)
+    answer = ask(batch, query)
     if "label" not in batch.scores or "transition" not in batch.shared:
-        demand_tensors(query, one, ask(batch, query, mask=mask))
+        demand_tensors(query, answer, ask(batch, query, mask=mask))
         return
-    more = int(rng.integers(0, 3))
-    holes = torch.stack([torch.from_numpy(rng.permutation(longest + more)) < n
+    extra = int(rng.integers(0, 3))
+    holes = torch.stack([torch.from_numpy(rng.permutation(longest + extra)) < n
                          for n in batch.lengths.tolist()])  # fmt: skip
     label = torch.from_numpy(rng.normal(size=(*holes.shape, batch.main.shape[2])))
     label[holes] = batch.main[mask]
@@ -112,7 +112,7 @@ def masks(subject: Subject, rng: Rng) -> None:
     y[holes] = batch.y[0][mask]
     spread = replace(batch, scores={**batch.scores, "label": label}, y=(y,))
     other = ask(spread, query, mask=holes)
-    for name, a in one.items():
+    for name, a in answer.items():
         b = other[name]
         if name in ("label", "parts of label", "output 0"):
             if query == "kbest":
@@ -125,7 +125,7 @@ def masks(subject: Subject, rng: Rng) -> None:
 
 @relation("empty rows of tensors", BATCHES, claim="bit for bit; of an empty row, 0 and no output")
 def with_empty_rows(subject: Subject, rng: Rng) -> None:
-    """Rows of length 0 between others change no other answer, and have an answer each."""
+    """Rows of length 0 among others change no other answer, and have answers themselves."""
     batch, query = subject(rng), _query(rng)
     size = len(batch.lengths)
     if rng.random() < 0.1:
@@ -135,7 +135,7 @@ def with_empty_rows(subject: Subject, rng: Rng) -> None:
         return
     place = int(rng.integers(size + 1))
     order = torch.tensor([*range(place), 0, *range(place, size)])
-    if rng.random() < 0.2:  # none but empty ones
+    if rng.random() < 0.2:  # only empty ones
         order, place = torch.tensor([0]), 0
     mixed = batch.rows(order)
     lengths = mixed.lengths.clone()
@@ -145,8 +145,8 @@ def with_empty_rows(subject: Subject, rng: Rng) -> None:
         t[place] = IGNORE
     mixed = replace(mixed, lengths=lengths, y=y)
     others = [i for i in range(len(order)) if i != place]
-    one, other = ask(batch.rows(order[others]), query) if others else {}, ask(mixed, query)
-    for name, a in one.items():
+    answer, other = ask(batch.rows(order[others]), query) if others else {}, ask(mixed, query)
+    for name, a in answer.items():
         if not name.startswith("shared"):
             demand_tensors(query, {name: a}, {name: other[name][others]})
     for name, b in other.items():

@@ -1,4 +1,4 @@
-"""Models in files, for relations about them: their bytes, what they say, and their weights."""
+"""Model files for relations: their bytes, descriptions and weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _numbers = itertools.count()
 
 
 def precisions(model: Any) -> tuple[str | None, ...]:
-    """Return the precisions in which a model can be saved; (None,) where it has no choice."""
+    """Return the precisions in which a model can be saved; (None,) if there is no choice."""
     inner = getattr(model, "model_", None)
     return (None,) if getattr(inner, "precision", None) is None else PRECISIONS
 
@@ -31,7 +31,7 @@ def stored(model: Any, precision: str | None = None) -> bytes:
 
 def loaded(content: bytes) -> Any:
     """Return the model of a file's content."""
-    # Models map their files, so that no file may be written to again; its name is not needed.
+    # Models map their files, so files must not be overwritten; the name is not needed.
     path = memory_folder() / f"loaded{next(_numbers)}.model"
     path.write_bytes(content)
     try:
@@ -41,7 +41,7 @@ def loaded(content: bytes) -> Any:
 
 
 def _parts(content: bytes) -> dict[str, Any]:
-    """Return the entries of a safetensors file, and what its description says."""
+    """Return the entries of a safetensors file, and its description."""
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])
     described = json.loads(header.pop("__metadata__")["model"])
@@ -63,7 +63,7 @@ def demand_same_file(question: str, one: bytes, other: bytes) -> None:
 
 
 def tables(model: Any) -> dict[str, dict[Any, float]]:
-    """Return the weights of a tagger's, parser's or pipeline's tables by their places."""
+    """Return the weights of a tagger's, parser's or pipeline's tables by place."""
     return dict(_tables(model.model_, ""))
 
 

@@ -1,4 +1,4 @@
-"""Labels in another order: what has one optimum, or is counted, stays; ties do not."""
+"""Relations on the order of labels: it does not affect optima and counts, except for ties."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _convex(case: str) -> Subject:
     def draw(rng: Rng) -> Drawn:
         drawn = source.draw(rng)
         options = {"C": float(rng.choice((0.1, 1.0))), "max_iter": 2000}
-        options["tol"] = 1e-3 if case == "svm" else 1e-8  # cutting planes end late
+        options["tol"] = 1e-3 if case == "svm" else 1e-8  # cutting planes converge slowly
         return Drawn(clone(drawn.estimator).set_params(**options), drawn.X, drawn.y)
 
     return Subject(case, draw, source.inputs, source.queries)
@@ -44,8 +44,8 @@ def _convex(case: str) -> Subject:
 def _size(x: Any) -> float:
     """Return a bound on the norm of the features of an input with any output.
 
-    Those of its positions, each a row of numbers or a list of features that are 1, then pairs of
-    neighbouring labels and what stands at the ends.
+    It covers the features of positions, each a row of numbers or a list of features that are 1,
+    pairs of neighbouring labels, and the two ends.
     """
     rows = [1.0] * len(x) if isinstance(x[0], str) else x
     norms = [math.sqrt(len(r)) if isinstance(r, list) else float(np.linalg.norm(r)) for r in rows]
@@ -58,7 +58,7 @@ CONVEX = {case: _convex(case) for case in ("crf", "svm", "strings", "order 0", "
 @relation("classes in another order, convex", CONVEX, claim="to the proven gaps", cost="fit",
           not_claimed=NOT_CLAIMED)  # fmt: skip
 def convex_in_any_order(subject: Subject, rng: Rng) -> None:
-    """The optimum is one: objectives agree up to the gaps, and probabilities to what follows.
+    """The optimum is unique: objectives agree up to the gaps, probabilities up to their effect.
 
     Objectives are ½‖w‖² + losses, so that weights are within √(2·gap) of the best ones, scores of
     an output within that times the norm of its features, logarithms of probabilities within twice
@@ -68,15 +68,17 @@ def convex_in_any_order(subject: Subject, rng: Rng) -> None:
     new = _other_order(rng, strings_of(drawn.y))
     model = drawn.fit()
     other = clone(drawn.estimator).fit(drawn.X, renamed_outputs(drawn.y, new))
-    one, two = model.objective_, other.objective_
+    first, second = model.objective_, other.objective_
     gap, other_gap = model.duality_gap_, other.duality_gap_
-    if not (one - gap <= two * (1 + 1e-9) and two - other_gap <= one * (1 + 1e-9)):
-        raise Different(f"objectives: {one} with a gap of {gap}, {two} with one of {other_gap}")
+    if not (first - gap <= second * (1 + 1e-9) and second - other_gap <= first * (1 + 1e-9)):
+        raise Different(
+            f"objectives: {first} with a gap of {gap}, {second} with one of {other_gap}"
+        )
     if subject.name == "svm":
         return
-    far = math.sqrt(2 * max(gap, 0.0)) + math.sqrt(2 * max(other_gap, 0.0)) + 1e-9
+    radius = math.sqrt(2 * max(gap, 0.0)) + math.sqrt(2 * max(other_gap, 0.0)) + 1e-9
     for x, p, q in zip(X, model.predict_marginals(X), other.predict_marginals(X), strict=True):
-        slack = math.expm1(min(2 * _size(x) * far, 1.0))
+        slack = math.expm1(min(2 * _size(x) * radius, 1.0))
         p, q = _by_label(p, model.classes_, new), _by_label(q, other.classes_, None)
         for row, renamed in zip(p, q, strict=True):
             for label, share in row.items():
@@ -102,7 +104,7 @@ COUNTED = {
 
 @relation("classes in another order, counted", COUNTED, claim="to 1e-9", cost="fit")
 def counted_in_any_order(subject: Subject, rng: Rng) -> None:
-    """Counts do not know an order; sums over labels are rounded in another one."""
+    """Counts do not depend on an order; only the rounding of sums over labels does."""
     drawn, X = subject.draw(rng), subject.inputs(rng, 2)
     if drawn.y is None:
         new = _other_order(rng, {label for s in drawn.X for _, label in s})
@@ -116,5 +118,5 @@ def counted_in_any_order(subject: Subject, rng: Rng) -> None:
         [[s for s, _ in row] for row in m.predict_kbest(X, n=4)] for m in (model, other)
     )
     demand_same("scores", plain(best), plain(others), tolerance=1e-9)
-    one, two = (ask(lambda m=m: QUERIES["entropy"](m, X)) for m in (model, other))
-    demand_same("entropy", one, two, tolerance=1e-9)
+    first, second = (ask(lambda m=m: QUERIES["entropy"](m, X)) for m in (model, other))
+    demand_same("entropy", first, second, tolerance=1e-9)

@@ -1,4 +1,4 @@
-"""Other names: labels, words, features and columns are told apart, and nothing more."""
+"""Relations on names: labels, words, features and columns are identified by them, no more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rng = np.random.Generator
 
 
 def odd_names(rng: Rng, n: int, unsafe: tuple[str, ...] = (), without: str = "_") -> list[str]:
-    """Return n different names, none of which has one of some characters."""
+    """Return n different names without some characters."""
     names: set[str] = set()
     while len(names) < n:
         name = odd_string(rng, unsafe)
@@ -28,7 +28,7 @@ def odd_names(rng: Rng, n: int, unsafe: tuple[str, ...] = (), without: str = "_"
 
 
 def _renaming(rng: Rng, known: Iterable[str], ordered: bool, **options: Any) -> dict[str, str]:
-    """Return new names of labels, in the order of the old ones or in any order."""
+    """Return new names of labels, in the order of the old ones or in random order."""
     old = sorted(known)
     new = odd_names(rng, len(old), **options)
     return dict(zip(old, sorted(new) if ordered else new, strict=True))
@@ -42,7 +42,7 @@ def _chunk(new: Mapping[str, str], label: str) -> str:
 
 
 def _renamed(name: str, X: list[Any], new: Mapping[str, str]) -> list[Any]:
-    """Return examples of a task with the labels that they are to learn under other names."""
+    """Return examples of a task with their target labels renamed."""
     if name.startswith("parser"):
         return [[(*row[:3], new[row[3]]) for row in s] for s in X]
     if name in ("tagger, chunks", "segments"):
@@ -51,23 +51,23 @@ def _renamed(name: str, X: list[Any], new: Mapping[str, str]) -> list[Any]:
 
 
 def _labels(name: str, X: list[Any]) -> set[str]:
-    found = {row[-1] for s in X for row in s}
+    labels = {row[-1] for s in X for row in s}
     if name in ("tagger, chunks", "segments"):
-        return {label[2:] for label in found if label != "O"}
-    return found
+        return {label[2:] for label in labels if label != "O"}
+    return labels
 
 
 def _mapped(value: Any, said: Callable[[str], str]) -> Any:
-    """Return an answer with other names in the place of its strings, however deep they are."""
+    """Return an answer with its strings renamed at any depth."""
     if isinstance(value, str):
         return said(value)
     if isinstance(value, tuple):
-        return tuple(_mapped(one, said) for one in value)
+        return tuple(_mapped(item, said) for item in value)
     if isinstance(value, dict):
-        return {_mapped(key, said): _mapped(one, said) for key, one in value.items()}
+        return {_mapped(key, said): _mapped(item, said) for key, item in value.items()}
     if type(value).__name__ == "DependencyTree":
         return [(head, said(relation)) for head, relation in value]
-    return [_mapped(one, said) for one in value] if isinstance(value, list) else value
+    return [_mapped(item, said) for item in value] if isinstance(value, list) else value
 
 
 def _said(name: str, new: Mapping[str, str]) -> Callable[[str], str]:
@@ -97,13 +97,13 @@ def labels_in_order(subject: Subject, rng: Rng) -> None:
     """Labels with other names, in the same order, are predicted with the same bits."""
     drawn, X, name = subject.draw(rng), subject.inputs(rng, 2), subject.name
     new = _renaming(rng, _labels(name, drawn.X), ordered=True, unsafe=(" ", "|"))
-    said = _said(name, new)
+    translate = _said(name, new)
     model = drawn.fit()
     other = clone(drawn.estimator).fit(_renamed(name, drawn.X, new))
     for query in ASKED:
-        one = ask(lambda query=query: _mapped(QUERIES[query](model, X), said))
+        renamed = ask(lambda query=query: _mapped(QUERIES[query](model, X), translate))
         two = ask(lambda query=query: _mapped(QUERIES[query](other, X), str))
-        demand_same(query, one, two)
+        demand_same(query, renamed, two)
 
 
 # -- labels of estimators -------------------------------------------------------------------------
@@ -119,17 +119,17 @@ NAMED = {f"estimator, {case}": ESTIMATORS[f"estimator, {case}"] for case in _CAS
 
 
 def renamed_outputs(y: Any, new: Mapping[str, Any]) -> Any:
-    """Return outputs with labels of other names."""
+    """Return outputs with renamed labels."""
     if isinstance(y, str):
         return new[y]
     if isinstance(y, np.ndarray):
         return (
-            np.array([renamed_outputs(one, new) for one in y.tolist()])
+            np.array([renamed_outputs(item, new) for item in y.tolist()])
             if y.dtype.kind in "UO"
             else y
         )
     if isinstance(y, (list, tuple)):
-        return type(y)(renamed_outputs(one, new) for one in y)
+        return type(y)(renamed_outputs(item, new) for item in y)
     return y
 
 
@@ -143,7 +143,7 @@ def strings_of(y: Any) -> set[str]:
 def _values(rng: Rng, n: int, points: bool) -> list[Any]:
     """Return n labels in ascending order: strings, whole numbers or others.
 
-    ``points``: there is one for each example; scikit-learn's rules leave out fractions then.
+    ``points``: one label for each example; scikit-learn's rules then exclude fractions.
     """
     kind = int(rng.integers(2 if points else 3))
     if kind == 0:
@@ -163,5 +163,5 @@ def classes_in_order(subject: Subject, rng: Rng) -> None:
     other = clone(drawn.estimator).fit(drawn.X, renamed_outputs(drawn.y, new))
     demand_same("classes", [new[k] for k in plain(model.classes_)], plain(other.classes_))
     for query in subject.queries:
-        one, two = (ask(lambda m=m, q=query: QUERIES[q](m, X)) for m in (model, other))
-        demand_same(query, plain(renamed_outputs(one, new)), two)
+        first, second = (ask(lambda m=m, q=query: QUERIES[q](m, X)) for m in (model, other))
+        demand_same(query, plain(renamed_outputs(first, new)), second)

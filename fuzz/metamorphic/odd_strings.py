@@ -1,4 +1,4 @@
-"""Odd words and labels: files give them back as they are, or an error names them."""
+"""Relations on odd words and labels: files preserve them, or an error names them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from structlearn.text import FeatureTemplates, read_corpus
 __all__: list[str] = []
 
 Rng = np.random.Generator
-#: Pieces that end a word, a cell, a line or an entry in one format or another.
+#: Strings that end a word, a cell, a line or an entry in some format.
 UNSAFE = (
     " ", "\t", "\n", "\r", "\r\n", "\u2028", "\x85", "\xa0", "\x0b", "\x0c", "\u3000", "\ufeff",
     "\x1c", "\x00", "\\n", "&amp;", "NA",
@@ -29,19 +29,19 @@ _WORD = FeatureTemplates.parse("word")
 
 
 def _named(error: ValueError, strings: list[str]) -> bool:
-    """Whether an error names one of the strings, or the line of a file in which it stands."""
+    """Return whether an error names one of the strings, or its line in a file."""
     message = str(error)
     return ", line " in message or any(repr(s)[:20] in message for s in strings)
 
 
 def _labels(rng: Rng, n: int) -> list[str]:
     """Return n labels, most of them odd."""
-    found: dict[str, None] = {}
-    while len(found) < n:
+    names: dict[str, None] = {}
+    while len(names) < n:
         label = odd_string(rng, UNSAFE) if rng.random() < 0.95 else ""
         if label != "_":  # the unknown label
-            found[label] = None
-    return list(found)
+            names[label] = None
+    return list(names)
 
 
 TASKS = {"tagger": Tagger, "segments": SegmentTagger}
@@ -53,17 +53,17 @@ def odd_labels(kind: Any, rng: Rng) -> None:
     """A label of any characters comes back from every format, or an error names it."""
     labels = _labels(rng, 3)
     words = [f"w{i}" for i in range(len(labels))]
-    shown = labels if kind is Tagger else [f"B-{k}" for k in labels]
-    sentence = list(zip(words, shown, strict=True))
+    marked = labels if kind is Tagger else [f"B-{k}" for k in labels]
+    sentence = list(zip(words, marked, strict=True))
     options = {} if kind is SegmentTagger else {"features": _WORD}
     try:
         model = kind(max_iter=3, **options).fit([sentence] * 3)
     except ValueError as error:
-        if not _named(error, shown):
+        if not _named(error, marked):
             raise
         return
-    demand_same("predict", [shown], model.predict([words]))
-    # Its places alone are asked for; CoNLL-U has none for chunks.
+    demand_same("predict", [marked], model.predict([words]))
+    # Only for its places of labels; CoNLL-U has none for chunks.
     it = FileSubject(None, targets=(1,) if kind is Tagger else (2,))  # type: ignore[arg-type]
     spelling = it.spelling(rng)
     added: dict[str, Any] = {"confidence": bool(rng.random() < 0.5)}
@@ -73,14 +73,14 @@ def odd_labels(kind: Any, rng: Rng) -> None:
     try:
         model.label_file(path, out, format=spelling.format, **added)
     except ValueError as error:
-        if not _named(error, shown) or spelling.format == "jsonl":  # which holds any string
+        if not _named(error, marked) or spelling.format == "jsonl":  # which holds any string
             raise Different(f"{spelling.format}: refused without a reason: {error}") from None
         return
     n_added = added["confidence"] + added.get("nbest", 1)
-    barred = any("|" in label for label in shown)
-    found = read_added(out.getvalue(), spelling, it.place(spelling, False), n_added, barred)
-    demand_same(f"{spelling.format}, {shown}", [shown],
-                [[row[1] if len(row) > 1 else "" for row in rows] for rows in found])  # fmt: skip
+    barred = any("|" in label for label in marked)
+    labelled = read_added(out.getvalue(), spelling, it.place(spelling, False), n_added, barred)
+    written = [[row[1] if len(row) > 1 else "" for row in rows] for rows in labelled]
+    demand_same(f"{spelling.format}, {marked}", [marked], written)
 
 
 def _odd_sentences(it: FileSubject, rng: Rng) -> list[Any]:
@@ -101,9 +101,9 @@ def odd_words(it: FileSubject, rng: Rng) -> None:
     # Columns and text cannot say what belongs to a word; CSV and JSON can.
     format = ("csv", "jsonl")[int(rng.integers(2))]
     spelling = replace(spelling, format=format, separator=",", numbered=True)
-    given = [tokens(s) for s in X]
-    words = [cells[0] for row in given for cells in row]
-    path, out = memory_file(spell(given, spelling), spelling.suffix), io.BytesIO()
+    sentences = [tokens(s) for s in X]
+    words = [cells[0] for row in sentences for cells in row]
+    path, out = memory_file(spell(sentences, spelling), spelling.suffix), io.BytesIO()
     try:
         expected = model.predict(X)
     except ValueError as error:
@@ -121,12 +121,12 @@ def odd_words(it: FileSubject, rng: Rng) -> None:
         if not _named(error, words):
             raise
         return
-    found = read_added(out.getvalue(), spelling, it.place(spelling, False), 1)
+    rows = read_added(out.getvalue(), spelling, it.place(spelling, False), 1)
     wanted = [
         [[cells[0], label] for cells, label in zip(row, labels, strict=True)]
-        for row, labels in zip(given, expected, strict=True)
+        for row, labels in zip(sentences, expected, strict=True)
     ]
-    demand_same(f"{format}, label_file", wanted, found)
+    demand_same(f"{format}, label_file", wanted, rows)
 
 
 @relation("odd relations are written as they are", {"parser": DependencyParser},

@@ -1,4 +1,4 @@
-"""A second process, with another hash seed and other threads, that fits and asks models."""
+"""A second process, with another hash seed and other threads, that fits and queries models."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-#: What the other process has in its environment.
-_SEED = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # not that of this process
+#: The environment of the other process.
+_SEED = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # different from this process's
 _ENVIRONMENT = {"PYTHONHASHSEED": _SEED, "OMP_NUM_THREADS": "3", "TZ": "Asia/Tokyo"}
 
 
@@ -29,11 +29,11 @@ class OtherProcess:
         atexit.register(self.end)
 
     def fit(self, drawn: Any, n_jobs: int | None) -> bytes:
-        """Return the file of a model that is fitted there."""
+        """Return the file of a model fitted there."""
         return self._ask("fit", drawn, n_jobs)
 
     def answers(self, content: bytes, names: list[str], X: Any, n_jobs: int | None) -> Any:
-        """Return the answers, by query, of a model that is loaded there."""
+        """Return the answers, by query, of a model loaded there."""
         return self._ask("answers", content, names, X, n_jobs)
 
     def end(self) -> None:
@@ -55,7 +55,7 @@ class OtherProcess:
 
 @cache
 def other_process() -> OtherProcess:
-    """Return the one that serves all draws."""
+    """Return the process for all draws."""
     return OtherProcess()
 
 
@@ -94,5 +94,5 @@ def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:
 
 if __name__ == "__main__":
     pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever is printed must not get among the answers
+    os.dup2(2, 1)  # printed output must not mix with the answers
     _serve(sys.stdin.buffer, pipe)

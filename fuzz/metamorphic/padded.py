@@ -16,10 +16,10 @@ from structlearn.torch import argmax, entropy, infer, kbest, structured_loss
 Rng = np.random.Generator
 Tensor = torch.Tensor
 
-#: Which axes of a block grow with the length, the batch's being the first.
+#: The axes of a block that grow with the length; axis 0 is the batch.
 LONG = {"label": (1,), "segment": (1,), "arc": (1, 2), "span": (1, 2)}
 TEMPERATURES = (0.5, 1.0, 3.0)
-#: What stands in outputs where nothing is.
+#: The values of padding and absent parts in outputs.
 IGNORE = -100
 QUERIES = ("loss", "gradient", "infer", "argmax", "kbest", "entropy")
 
@@ -33,9 +33,9 @@ class Batch:
     scores : dict of tensors
         float64. ``shared`` blocks have no axis of the batch.
     y : tuple of tensors
-        As `argmax` gives them.
+        In the form of `argmax`.
     options : dict
-        Of losses: margin and temperature.
+        Margin and temperature of losses.
     """
 
     structure: Structure
@@ -58,23 +58,23 @@ class Batch:
         return replace(self, scores=scores, lengths=self.lengths[chosen], y=y)
 
     def gold(self) -> Any:
-        """Return the gold outputs as a loss takes them."""
+        """Return the gold outputs in the form for losses."""
         return self.y if len(self.y) > 1 else self.y[0]
 
     def example(self, b: int) -> dict[str, Any]:
-        """Return the scores of one example as the library's own structures take them."""
-        found = {}
+        """Return the scores of one example in the form for the library's structures."""
+        blocks = {}
         n = int(self.lengths[b])
         for name, block in self.scores.items():
             if name in self.shared:
-                found[name] = block.numpy()
+                blocks[name] = block.numpy()
                 continue
             extra = {"arc": (1, 1), "span": (0, 1)}.get(name, (0,))
-            cuts = tuple(slice(0, n + more) for more in extra)
+            cuts = tuple(slice(0, n + padding) for padding in extra)
             if name.startswith("transition"):
                 cuts = (slice(0, max(n - 1, 0)),)
-            found[name] = np.ascontiguousarray(block[b].numpy()[cuts])
-        return found
+            blocks[name] = np.ascontiguousarray(block[b].numpy()[cuts])
+        return blocks
 
 
 def _drawn(kind: str) -> Callable[[Rng], Batch]:
@@ -125,7 +125,7 @@ def _drawn(kind: str) -> Callable[[Rng], Batch]:
     return draw
 
 
-#: Name -> what draws a batch.
+#: Name -> a function that draws a batch.
 BATCHES = {
     name: _drawn(name)
     for name in ("chain", "chain by position", "segments", "projective arcs", "arcs",
@@ -136,37 +136,37 @@ BATCHES = {
 def ask(batch: Batch, query: str, **where: Any) -> dict[str, Any]:
     """Return named tensors: the answer to a query; ``where`` instead of the lengths.
 
-    What belongs to the whole batch, gradients of shared blocks, is called "shared …".
+    Results for the whole batch, the gradients of shared blocks, are named "shared …".
     """
-    given = where or {"lengths": batch.lengths}
+    extent = where or {"lengths": batch.lengths}
     heat = batch.temperature or 1.0
     structure, scores = batch.structure, batch.scores
     if query in ("loss", "gradient"):
         leaves = {k: v.clone().requires_grad_() for k, v in scores.items()}
         loss = structured_loss(structure, leaves, batch.gold(), margin=batch.margin,
-                               temperature=batch.temperature, **given)  # fmt: skip
+                               temperature=batch.temperature, **extent)  # fmt: skip
         if query == "loss":
             return {"loss": loss.detach()}
         slopes = torch.autograd.grad(loss.sum(), list(leaves.values()))
         names = [f"shared {k}" if k in batch.shared else k for k in leaves]
         return dict(zip(names, slopes, strict=True))
     if query == "infer":
-        value, parts = infer(structure, scores, temperature=batch.temperature, **given)
+        value, parts = infer(structure, scores, temperature=batch.temperature, **extent)
         return {"value": value, **{f"parts of {k}": v for k, v in parts.items()}}
     if query == "argmax":
-        y = argmax(structure, scores, **given)
+        y = argmax(structure, scores, **extent)
         return {f"output {i}": t for i, t in enumerate(y if isinstance(y, tuple) else (y,))}
     if query == "kbest":
-        value, y = kbest(structure, 3, scores, **given)
+        value, y = kbest(structure, 3, scores, **extent)
         tensors = y if isinstance(y, tuple) else (y,)
         return {"value": value, **{f"output {i}": t for i, t in enumerate(tensors)}}
-    return {"entropy": entropy(structure, scores, temperature=heat, **given)}
+    return {"entropy": entropy(structure, scores, temperature=heat, **extent)}
 
 
 def demand_tensors(
     query: str, one: dict[str, Any], other: dict[str, Any], slack: float = 0.0
 ) -> None:
-    """Raise `Different` unless all tensors are the same: in all bits, or within a slack."""
+    """Raise `Different` unless all tensors are equal, bit for bit or within a slack."""
     for name, a in one.items():
         b = other[name]
         if a.shape != b.shape:

@@ -1,4 +1,4 @@
-"""Passes of online learners: calls, copies, weights of zero and warm starts, bit for bit."""
+"""Relations on passes of online learners: calls, copies, zero weights, warm starts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Rng = np.random.Generator
 Subject = Callable[[Rng], Examples]
 Options = dict[str, Any]
 
-#: Learners whose steps know of an example and its weight, and of nothing else.
+#: Learners whose steps depend only on an example and its weight.
 PLAIN: tuple[tuple[Any, Options], ...] = (
     (StructuredPerceptron, {}),
     (PassiveAggressive, {"C": 0.1}),
     (PassiveAggressive, {"loss": "squared_hinge"}),
     (AROW, {"r": 0.5}),
 )
-#: Others, whose steps go by the number of the examples.
+#: Learners whose steps depend on the number of examples.
 COUNTING: tuple[tuple[Any, Options], ...] = (
     (StructuredSVM, {"solver": "sgd", "C": 0.3, "tol": 0}),
     (StructuredSVM, {"solver": "sgd", "step": "constant", "tol": 0}),
@@ -59,11 +59,11 @@ def _classes(it: Examples) -> Options:
 
 
 def _some_weights(rng: Rng, it: Examples) -> Any:
-    """Draw weights, some of them 0, that leave every class to `fit`, which is told of none."""
+    """Draw weights, some of them 0, so that `fit` still sees every class."""
     weights = rng.integers(0, 3, size=len(it)).astype(float)
     labels = [set(labels_of(y)) for y in it.y]
     for name in sorted(set().union(*labels)):
-        rows = [i for i, some in enumerate(labels) if name in some]
+        rows = [i for i, classes in enumerate(labels) if name in classes]
         weights[rows[0]] += not weights[rows].any()
     weights[0] += not weights.any()
     return weights
@@ -119,15 +119,15 @@ def in_batches(subject: Subject, rng: Rng) -> None:
 
 @relation("weight 0 = removed, online", EXAMPLES, cost="fit")
 def without(subject: Subject, rng: Rng) -> None:
-    """An example of weight 0 is as good as none: no step, no share of the average."""
+    """An example of weight 0 counts as absent: no step, no share of the average."""
     it = subject(rng)
     make, options = draw_learner(rng, it, (*PLAIN, *COUNTING), max_iter=int(rng.integers(1, 5)))
     options |= {"shuffle": bool(rng.random() < 0.5), "random_state": 0}
     demand_absence(rng, it, lambda: make(**options))
 
 
-#: Learners, what makes up for weights a times as large as a power of a, and which power of a the
-#: weights of the model then are.
+#: Learners, the parameter's power of a that compensates for weights a times as large, and the
+#: power of a by which the model's weights then grow.
 MADE_UP: tuple[tuple[Any, Options, dict[str, int], int], ...] = (
     (StructuredPerceptron, {}, {}, 1),
     (PassiveAggressive, {"C": 0.1}, {"C": -1}, 0),
@@ -155,12 +155,15 @@ def scaled(subject: Subject, rng: Rng) -> None:
     options = {"structure": it.structure, "shuffle": False, "max_iter": int(rng.integers(1, 5)),
                "average": bool(rng.random() < 0.5)}  # fmt: skip
     a, weights = float(rng.choice((0.25, 0.5, 2.0, 8.0))), rng.uniform(0.2, 3.0, size=len(it))
-    one, other = make(**options, **own), make(**options, **own)
+    first, other = make(**options, **own), make(**options, **own)
     for name, power in powers.items():
-        setattr(other, name, getattr(one, name, 1.0) * a**power)
-    plain_fit, found = it.fit(one, sample_weight=weights), it.fit(other, sample_weight=a * weights)
+        setattr(other, name, getattr(first, name, 1.0) * a**power)
+    plain_fit, scaled_fit = (
+        it.fit(first, sample_weight=weights),
+        it.fit(other, sample_weight=a * weights),
+    )
     expected = {name: block * a**size for name, block in weights_of(plain_fit).items()}
-    demand_same(f"{make.__name__}: weights", plain(expected), plain(weights_of(found)))
+    demand_same(f"{make.__name__}: weights", plain(expected), plain(weights_of(scaled_fit)))
 
 
 @relation(

@@ -1,4 +1,4 @@
-"""Words, nodes, edges and pixels in another order."""
+"""Symmetries of places: words, nodes, edges and pixels in another order."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def words(it: Instance, rng: Rng) -> Twin:
 
     def output(y: Any) -> Any:
         heads, labels = y if isinstance(y, tuple) else (y, None)
-        found = np.zeros_like(heads)
-        found[order[1:] - 1] = order[heads]
+        moved = np.zeros_like(heads)
+        moved[order[1:] - 1] = order[heads]
         if labels is None:
-            return found
+            return moved
         names = np.zeros_like(labels)
         names[order[1:] - 1] = labels
-        return found, names
+        return moved, names
 
     return Twin(
         it.structure,
@@ -69,11 +69,11 @@ def nodes(it: Instance, rng: Rng) -> Twin:
             scores[name] = scores[name][edges]
 
     def back(p: dict[str, Any]) -> dict[str, Any]:
-        found = {**p, "label": p["label"][new]}
+        restored = {**p, "label": p["label"][new]}
         for name in ("edge", "potts"):
             if name in p and p[name].ndim == (3 if name == "edge" else 1):
-                found[name] = p[name][np.argsort(edges)]
-        return found
+                restored[name] = p[name][np.argsort(edges)]
+        return restored
 
     return Twin(structure, scores, lambda y: y[new], back)
 
@@ -94,7 +94,7 @@ def _spanning_nodes(it: Instance, rng: Rng) -> Twin:
 
 
 def ends_turned(it: Instance, rng: Rng) -> Twin:
-    """Edges of a graph the other way round, some of them."""
+    """A graph with some of its edges reversed."""
     ends = it.structure._ends
     table = it.scores.get("edge")
     if table is None or table.ndim == 2:
@@ -103,36 +103,36 @@ def ends_turned(it: Instance, rng: Rng) -> Twin:
         turned = rng.random(len(ends)) < 0.5
 
     def flipped(blocks: dict[str, Any]) -> dict[str, Any]:
-        found = dict(blocks)
-        if "edge" in found and found["edge"].ndim == 3:
-            across = found["edge"].swapaxes(1, 2)
-            found["edge"] = np.where(turned[:, None, None], across, found["edge"])
-        elif "edge" in found and turned.all() and len(turned):
-            found["edge"] = found["edge"].T
-        return found
+        mirrored = dict(blocks)
+        if "edge" in mirrored and mirrored["edge"].ndim == 3:
+            across = mirrored["edge"].swapaxes(1, 2)
+            mirrored["edge"] = np.where(turned[:, None, None], across, mirrored["edge"])
+        elif "edge" in mirrored and turned.all() and len(turned):
+            mirrored["edge"] = mirrored["edge"].T
+        return mirrored
 
     structure = Graph(np.where(turned[:, None], ends[:, ::-1], ends))
     return Twin(structure, flipped(it.scores), parts=flipped)
 
 
 def pixels(it: Instance, rng: Rng) -> Twin:
-    """A grid turned over its diagonal, or from left to right."""
+    """A grid mirrored at its diagonal, or left to right."""
     diagonal = rng.random() < 0.5
     swapped = {"right": "down", "down": "right", "potts_right": "potts_down",
                "potts_down": "potts_right"}  # fmt: skip
 
     def turned(blocks: dict[str, Any]) -> dict[str, Any]:
-        found = {}
+        mirrored = {}
         for name, block in blocks.items():
             placed = block.ndim == 3 if name == "label" else block.ndim in (4, 2)
             if name in ("right", "down"):
                 placed = block.ndim == 4
             if diagonal:
-                found[swapped.get(name, name)] = block.swapaxes(0, 1) if placed else block
+                mirrored[swapped.get(name, name)] = block.swapaxes(0, 1) if placed else block
                 continue
             block = block[:, ::-1] if placed else block
-            found[name] = block.swapaxes(-1, -2) if name == "right" else block
-        return found
+            mirrored[name] = block.swapaxes(-1, -2) if name == "right" else block
+        return mirrored
 
     return Twin(it.structure, turned(it.scores), lambda y: y.T if diagonal else y[:, ::-1], turned)
 
@@ -143,9 +143,9 @@ def pairs(it: Instance, rng: Rng) -> Twin:
     rows, columns = rng.permutation(n), rng.permutation(m)
 
     def output(y: Any) -> Any:
-        found = np.zeros_like(y)
-        found[rows] = columns[y]
-        return found
+        moved = np.zeros_like(y)
+        moved[rows] = columns[y]
+        return moved
 
     return Twin(it.structure, {"pair": it.scores["pair"][np.ix_(rows, columns)]}, output)
 

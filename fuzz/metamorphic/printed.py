@@ -1,4 +1,4 @@
-"""One probability of a part in files, explanations, reports, pages and trees."""
+"""Relations on probabilities of parts in files, explanations, reports, pages and trees."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ LABELLERS = named("tagger", "segments")
 
 
 def _confidences(model: Any, X: Any) -> list[list[tuple[str, float]]]:
-    """Return the label of each token, and the probability of it or of the segment it is in."""
+    """Return the label of each token, with its probability or its segment's."""
     rows = model.predict(X)
     if isinstance(model, Tagger):
-        found = model.predict_marginals(X)
+        marginals = model.predict_marginals(X)
         return [
-            [(y, p[y]) for y, p in zip(*row, strict=True)] for row in zip(rows, found, strict=True)
+            [(y, p[y]) for y, p in zip(*row, strict=True)]
+            for row in zip(rows, marginals, strict=True)
         ]
-    found = model.predict_marginals(X, least=0.0)
+    marginals = model.predict_marginals(X, least=0.0)
     return [
         [(labels[t], p[segment]) for segment in outside_segments(labels)
          for t in range(*segment[:2])]
-        for labels, p in zip(rows, found, strict=True)
+        for labels, p in zip(rows, marginals, strict=True)
     ]  # fmt: skip
 
 
@@ -88,12 +89,12 @@ def _read_csv(text: str, n_given: int) -> list[list[list[str]]]:
 
 def _read_json(text: str, n_given: int) -> list[list[list[str]]]:
     objects = [json.loads(line) for line in text.splitlines()]
-    lists = [[values for name, values in one.items() if name != "tokens"] for one in objects]
-    return [[[*map(_as_cell, cells)] for cells in zip(*one, strict=True)] for one in lists]
+    lists = [[values for name, values in record.items() if name != "tokens"] for record in objects]
+    return [[[*map(_as_cell, cells)] for cells in zip(*columns, strict=True)] for columns in lists]
 
 
 def _as_cell(value: Any) -> str:
-    """Return a value of a JSON file as other formats write it."""
+    """Return a value of a JSON file in the notation of other formats."""
     if isinstance(value, dict):
         return ",".join(f"{name}:{p:.4f}" for name, p in value.items())
     if isinstance(value, float):
@@ -101,7 +102,7 @@ def _as_cell(value: Any) -> str:
     return "-" if value is None else value
 
 
-#: Format -> (sentences -> text, text and number of given columns -> what was added to each token).
+#: Format -> (sentences -> text, text and number of input columns -> cells added to each token).
 FORMATS: dict[str, tuple[Callable[[Any], str], Callable[[str, int], Any]]] = {
     "columns": (_columns_text, _read_columns),
     "csv": (_csv_text, _read_csv),
@@ -116,12 +117,12 @@ def confidence_in_files(variant: Variant, rng: Rng) -> None:
     options: dict[str, Any] = {"confidence": True}
     if isinstance(model, Tagger):
         options |= {"nbest": int(rng.integers(1, 4)), "marginals": bool(rng.integers(2))}
-    chosen = str(rng.choice(list(FORMATS))) if isinstance(X[0][0], str) else "columns"
-    write, read = FORMATS[chosen]
+    file_format = str(rng.choice(list(FORMATS))) if isinstance(X[0][0], str) else "columns"
+    write, read = FORMATS[file_format]
     output = io.BytesIO()
     with _file(write(X)) as path:
-        model.label_file(path, output, format=chosen, **options)
-    found = read(output.getvalue().decode(), len(_cells(X[0][0])))
+        model.label_file(path, output, format=file_format, **options)
+    parsed = read(output.getvalue().decode(), len(_cells(X[0][0])))
     nbest = options.get("nbest", 1)
     ranked = [model.predict_kbest([x], n=nbest)[0] if nbest > 1 else [] for x in X]
     marginals = model.predict_marginals(X) if options.get("marginals") else None
@@ -136,10 +137,10 @@ def confidence_in_files(variant: Variant, rng: Rng) -> None:
             calibration = model.calibration_
             cells.append(f"{p if calibration is None else calibration.confidence(p):.4f}")
             if marginals is not None:
-                shown = sorted(marginals[s][t].items(), key=lambda one: -one[1])
-                cells.append(",".join(f"{k}:{q:.4f}" for k, q in shown if q >= 0.0005))
+                by_probability = sorted(marginals[s][t].items(), key=lambda pair: -pair[1])
+                cells.append(",".join(f"{k}:{q:.4f}" for k, q in by_probability if q >= 0.0005))
             expected.append(cells)
-    demand_same(chosen, expected, [cells for row in found for cells in row])
+    demand_same(file_format, expected, [cells for row in parsed for cells in row])
 
 
 # -- explanations and pages ---------------------------------------------------------------------
@@ -155,11 +156,11 @@ def confidence_in_explanations(variant: Variant, rng: Rng) -> None:
         starts = [begin for begin, _, _ in outside_segments(model.predict(X)[0])]
     else:
         starts = list(range(len(row)))
-    told = {d["position"]: d["probability"] for d in decisions}
+    explained = {d["position"]: d["probability"] for d in decisions}
     for t in starts:
-        if t in told:
-            demand_same(f"explain at {t}", min(1.0, row[t][1]), told[t], ROUNDING)
-    p = [told[t] for t in starts if t in told]
+        if t in explained:
+            demand_same(f"explain at {t}", min(1.0, row[t][1]), explained[t], ROUNDING)
+    p = [explained[t] for t in starts if t in explained]
     if rng.random() < 0.2:
         page = inspect_task(model, X=X, page=True)
         demand_same("page", [f"{x:.2f}" for x in p], re.findall(r"<i>([01]\.\d\d)</i>", page))

@@ -1,4 +1,4 @@
-"""Marginals sum to one; k-best lists are in order and as probable as they are said to be."""
+"""Relations on probabilities: sums of marginals, order and probabilities of k-best lists."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ Rng = np.random.Generator
 @relation("marginals: sums", SUMMED, claim="to 1e-9", not_claimed={**NO_SUMS, **PAIRS})
 def marginals_sum_to_one(subject: Subject, rng: Rng) -> None:
     """A position has one label, a word one head, a token one segment."""
-    if (asked := asked_of(subject, rng)) is None:
+    if (question := asked_of(subject, rng)) is None:
         return
-    p = marginals(*asked)
+    p = marginals(*question)
     for key, value in p.items():
         if not -ROUNDING <= value <= 1 + ROUNDING:
             raise Different(f"outside [0, 1]: the probability of {key} is {value}")
-    for name, group, number in sites(*asked, p):
+    for name, group, number in sites(*question, p):
         total = math.fsum(p[key] for key in group)
         demand_same(f"the sum at {name}", float(number), total, ROUNDING)
 
@@ -55,12 +55,12 @@ def marginals_sum_to_one(subject: Subject, rng: Rng) -> None:
 def kbest_in_order(subject: Subject, rng: Rng) -> None:
     """Best first, none twice; a longer list begins with a shorter one; `predict` gives the first.
 
-    Where outputs have the same score their order is free, and so is the last bit of it: outputs are
-    added up along different paths.
+    Outputs with the same score may have any order, and scores may differ in the last bit: they are
+    summed along different paths.
     """
-    if (asked := asked_of(subject, rng)) is None:
+    if (question := asked_of(subject, rng)) is None:
         return
-    model, X = asked
+    model, X = question
     if rng.random() < 0.5:
         X = tiny(model, X, rng)
     n, longer = sorted(int(k) for k in rng.integers(1, 9, size=2))
@@ -70,8 +70,8 @@ def kbest_in_order(subject: Subject, rng: Rng) -> None:
         raise Different(f"not sorted: {scores}")
     if len(set(outputs)) < len(outputs):
         raise Different(f"the same output twice: {Counter(outputs).most_common(1)[0]}"[:300])
-    more = [float(s) for s, _ in model.predict_kbest(X, n=longer)[0]]
-    demand_same("scores of a longer list", scores, more[:n], ROUNDING)
+    longer_scores = [float(s) for s, _ in model.predict_kbest(X, n=longer)[0]]
+    demand_same("scores of a longer list", scores, longer_scores[:n], ROUNDING)
     best = repr(plain(model.predict(X)[0]))
     tied = len(scores) < 2 or math.isclose(scores[0], scores[1], rel_tol=1e-9, abs_tol=1e-9)
     if not tied and not getattr(model, "beam", None):  # a beam is not exact
@@ -85,11 +85,11 @@ def kbest_in_order(subject: Subject, rng: Rng) -> None:
     not_claimed={**NO_SUMS, **NOT_EXACT, **PAIRS, **WORDLESS},
 )
 def kbest_probabilities(subject: Subject, rng: Rng) -> None:
-    """Differences of scores over the temperature are those of the logarithms of probabilities."""
-    if (asked := asked_of(subject, rng)) is None:
+    """Differences of scores over the temperature equal those of log probabilities."""
+    if (question := asked_of(subject, rng)) is None:
         return
-    model, X = asked
-    ranked = [one for one in model.predict_kbest(X, n=4)[0] if tells_length(model, X, one[1])]
+    model, X = question
+    ranked = [pair for pair in model.predict_kbest(X, n=4)[0] if tells_length(model, X, pair[1])]
     if not ranked or ranked[0][0] == -math.inf:
         return  # the grammar derives no tree
     p = probabilities_of(model, X, [y for _, y in ranked])

@@ -1,4 +1,4 @@
-"""What a model can be asked, as functions of a model and a list of inputs."""
+"""Queries of models, as functions of a model and a list of inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger
 
-#: Outputs in k-best lists, and draws of an input.
+#: The lengths of k-best lists, and the number of samples of an input.
 K, DRAWS, SEED = 3, 3, 5
 
 
@@ -23,12 +23,12 @@ def _annotate(model: Any, X: Any) -> Any:
     return [model.annotate([x]).to_conllu() for x in X]
 
 
-#: Queries that take tens of milliseconds for some tasks: they are asked one time in ten.
+#: Queries that take tens of milliseconds for some tasks: they are asked once in ten times.
 SLOW = ("explain", "entropy")
 
 
 def draw_query(rng: np.random.Generator, names: Iterable[str]) -> str:
-    """Return one of the names of queries."""
+    """Return a random name of a query."""
     name = str(rng.choice(list(names)))
     return "predict" if name in SLOW and rng.random() < 0.9 else name
 

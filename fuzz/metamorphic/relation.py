@@ -19,34 +19,34 @@ from fuzz.metamorphic.answers import Different
 Rng = np.random.Generator
 #: The claim that answers have the same bits.
 BITS = "bit for bit"
-#: A campaign ends after this many findings that are not alike.
+#: A campaign ends after this many different findings.
 MOST_FINDINGS = 20
-#: Subjects solved by branch and bound. A draw of one takes as long as tens of others, so that nine
-#: draws in ten go to another subject.
+#: Subjects solved by branch and bound. Each draw takes as long as tens of others, so nine draws in
+#: ten go to other subjects.
 SLOW = frozenset({
     "programs", "constraints", "estimator, program", "estimator, constraints",
     "estimator, weighted bytes",
 })  # fmt: skip
-#: Findings of one subject that begin with this many equal characters are alike, and told once.
+#: Findings of a subject that share this many leading characters are alike, and reported once.
 ALIKE = 30
 
 
 @dataclass(frozen=True)
 class Relation:
-    """One way to ask a question twice.
+    """A relation: two ways to ask the same question.
 
     Attributes
     ----------
     claim : str
-        How the answers agree: `BITS`, or the tolerance in words.
+        The agreement of the answers: `BITS`, or the tolerance in words.
     cost : str
-        "query", "fit" or "pipeline": what a draw takes.
+        The cost of a draw: "query", "fit" or "pipeline".
     check : callable
         (subject, generator) -> None; raises `Different`.
     subjects : mapping
-        Name -> what is asked: models, estimators, structures, layers.
+        Name -> the subject: a model, estimator, structure or layer.
     not_claimed : mapping
-        Name of a subject, or of a class of them, -> why the relation does not hold there.
+        Name of a subject, or of a class of them, -> the reason why the relation does not hold.
     """
 
     name: str
@@ -85,11 +85,11 @@ class Campaign:
     Attributes
     ----------
     draws : Counter
-        Subject -> how many instances of it were drawn.
+        Subject -> its number of drawn instances.
     wrong : Counter
-        Subject and beginning of the message -> how many draws ended so.
+        Subject and beginning of the message -> the number of such draws.
     findings : list of str
-        The first of each of these: number of the draw, subject, difference or error.
+        The first of each kind: number of the draw, subject, difference or error.
     """
 
     relation: Relation
@@ -114,7 +114,7 @@ class Campaign:
 
 
 def _generator(relation: Relation, seed: int, number: int) -> Rng:
-    """Return the generator of draw ``number``: it depends on nothing else."""
+    """Return the generator of draw ``number``, which depends only on it and the seed."""
     return np.random.default_rng([seed, zlib.crc32(relation.name.encode()), number])
 
 
@@ -132,7 +132,7 @@ def run(
     Parameters
     ----------
     first : int
-        Number of the first draw; draw ``number`` depends on the seed and its number alone.
+        Number of the first draw; draw ``number`` depends only on the seed and its number.
     only : sequence of str
         Names of subjects; empty means all.
     """

@@ -1,4 +1,4 @@
-"""What is forbidden, and what does not exist: the same answers."""
+"""Relations on removed parts: forbidden parts and absent parts give the same answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Change = Callable[[Instance, Rng], "Twin | None"]
 
 
 class Changed(NamedTuple):
-    """A structure with the ways to write its problem down otherwise."""
+    """A structure with other ways to write its problem."""
 
     draw: Callable[[Rng], Instance]
     changes: tuple[Change, ...]
@@ -35,21 +35,21 @@ def _without_label(it: Instance, rng: Rng) -> Twin | None:
     if n <= first + 1:
         return None
     gone = int(rng.integers(first, n))
-    kept = np.delete(np.arange(n), gone)
+    remaining = np.delete(np.arange(n), gone)
     block = it.scores[main].copy()
     block[..., gone] = -np.inf
     original = Instance(it.structure, {**it.scores, main: block})
 
     def back(p: dict[str, Any]) -> dict[str, Any]:
-        found = {}
+        restored = {}
         for name, part in p.items():
             axes = label_axes(it.structure, name, it.scores[name])
-            found[name] = np.zeros((*part.shape[: part.ndim - axes], *[n] * axes))
-            found[name][(..., *np.ix_(*[kept] * axes))] = part
-        return found
+            restored[name] = np.zeros((*part.shape[: part.ndim - axes], *[n] * axes))
+            restored[name][(..., *np.ix_(*[remaining] * axes))] = part
+        return restored
 
-    return Twin(it.structure, take_labels(it.structure, it.scores, kept),
-                lambda y: relabelled(y, kept), back, original=original)  # fmt: skip
+    return Twin(it.structure, take_labels(it.structure, it.scores, remaining),
+                lambda y: relabelled(y, remaining), back, original=original)  # fmt: skip
 
 
 def _labelled_arcs(it: Instance) -> Twin:
@@ -86,10 +86,10 @@ def _fewer_partners(it: Instance, rng: Rng) -> Twin | None:
     if n == m:
         return None
     gone = int(rng.integers(m))
-    kept = np.delete(np.arange(m), gone)
+    remaining = np.delete(np.arange(m), gone)
     pair = it.scores["pair"].copy()
     pair[:, gone] = -np.inf
-    return Twin(it.structure, {"pair": pair[:, kept]}, lambda y: kept[y],
+    return Twin(it.structure, {"pair": pair[:, remaining]}, lambda y: remaining[y],
                 original=Instance(it.structure, {"pair": pair}))  # fmt: skip
 
 
@@ -98,21 +98,21 @@ def _fewer_edges(it: Instance, rng: Rng) -> Twin | None:
     if isinstance(it.structure, SpanningTree):
         return _listed_edges(it)
     table, n = it.structure.table, len(it.structure.table)
-    kept = np.flatnonzero(rng.random(n) < 0.8)
-    if not len(kept):
+    remaining = np.flatnonzero(rng.random(n) < 0.8)
+    if not len(remaining):
         return None
-    structure = attempt(lambda: Lattice(table[kept], target=it.structure.target))
+    structure = attempt(lambda: Lattice(table[remaining], target=it.structure.target))
     if isinstance(structure, Refusal):  # no path is left
         return None
     edge = np.full(n, -np.inf)
-    edge[kept] = it.scores["edge"][kept]
+    edge[remaining] = it.scores["edge"][remaining]
 
     def back(p: dict[str, Any]) -> dict[str, Any]:
-        found = np.zeros(n)
-        found[kept] = p["edge"]
-        return {"edge": found}
+        restored = np.zeros(n)
+        restored[remaining] = p["edge"]
+        return {"edge": restored}
 
-    return Twin(structure, {"edge": edge[kept]}, lambda y: kept[y], back,
+    return Twin(structure, {"edge": edge[remaining]}, lambda y: remaining[y], back,
                 original=Instance(it.structure, {"edge": edge}))  # fmt: skip
 
 
@@ -125,9 +125,9 @@ def _listed_edges(it: Instance) -> Twin | None:
         return None
 
     def back(p: dict[str, Any]) -> dict[str, Any]:
-        found = np.zeros(edge.shape)
-        found[tuple(ends.T)] = p["edge"]
-        return {"edge": found}
+        restored = np.zeros(edge.shape)
+        restored[tuple(ends.T)] = p["edge"]
+        return {"edge": restored}
 
     return Twin(SpanningTree(ends), {"edge": edge[tuple(ends.T)]}, parts=back)
 
@@ -138,12 +138,12 @@ def _as_rest(it: Instance, rng: Rng) -> Twin | None:
     if not len(ends) or table is None or table.ndim != 3:
         return None
     gone = int(rng.integers(len(ends)))
-    kept = np.delete(np.arange(len(ends)), gone)
+    remaining = np.delete(np.arange(len(ends)), gone)
     zeroed = table.copy()
     zeroed[gone] = 0.0
     return Twin(
-        Graph(ends[kept]),
-        {**it.scores, "edge": table[kept]},
+        Graph(ends[remaining]),
+        {**it.scores, "edge": table[remaining]},
         parts=lambda p: {"label": p["label"]},
         original=Instance(it.structure, {**it.scores, "edge": zeroed}),
     )
@@ -174,12 +174,12 @@ REMOVED: dict[str, tuple[Change, ...]] = {
     },
 )
 def removed(subject: Changed, rng: Rng) -> None:
-    """A part of score -inf, and a problem that does not have it."""
+    """A part with score -inf, and a problem without it."""
     demand_change(subject, rng)
 
 
 def demand_change(subject: Changed, rng: Rng) -> None:
-    """Ask an instance and the same problem written down otherwise."""
+    """Query an instance and the same problem written differently."""
     it = subject.draw(rng)
     change = subject.changes[int(rng.integers(len(subject.changes)))]
     if (twin := change(it, rng)) is not None:

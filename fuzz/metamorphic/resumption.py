@@ -1,4 +1,4 @@
-"""Elsewhere and later: another process, an interrupted training, learning that goes on."""
+"""Relations on resumed work: other processes, interrupted trainings, continued learning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rng = np.random.Generator
 
 
 def _in_file(drawn: Drawn) -> Drawn:
-    """Return the same with a corpus in a file: corpora are not sent to other processes."""
+    """Return the same with corpora in files: corpora are not sent to other processes."""
     if not isinstance(drawn.X, Corpus):
         return drawn
     path = memory_folder() / "treebank.conllu"
@@ -51,11 +51,11 @@ def elsewhere(subject: Subject, rng: Rng) -> None:
 
 
 class _Killed(Exception):
-    """The end of a training that is to be resumed."""
+    """Raised to end a training that will be resumed."""
 
 
 class _KillAfter:
-    """A callback that ends everything when it was called n times."""
+    """A callback that ends the training at its n-th call."""
 
     def __init__(self, n: int) -> None:
         self.left = n
@@ -68,7 +68,7 @@ class _KillAfter:
 
 @contextmanager
 def _checkpoints_at_every_pass() -> Iterator[str]:
-    """Let checkpoints be written after each pass; give the name of one."""
+    """Write checkpoints after each pass; yield the name of one."""
     before = checkpoints.EVERY, checkpoints.SHARE
     checkpoints.EVERY, checkpoints.SHARE = 0.0, 1e9
     path = memory_folder() / "checkpoint"
@@ -103,7 +103,7 @@ RESUMED = {
 
 @fit_relation("resumed = uninterrupted", RESUMED, None, not_claimed=COUNTED)
 def resumed(subject: Subject, rng: Rng) -> None:
-    """A training that is killed, once or twice, and goes on with other threads, ends the same."""
+    """A training killed once or twice, and resumed with other threads, has the same result."""
     drawn = subject.draw(rng)
     fit: dict[str, Any] = {}
     if subject.name in TEXT_TASKS and rng.random() < 0.5:
@@ -118,13 +118,13 @@ def resumed(subject: Subject, rng: Rng) -> None:
             _interrupted(drawn, after, fit)
         drawn.estimator.set_params(callbacks=None, n_jobs=int(rng.integers(1, 5)))
         again = drawn.fit(**fit)
-    told = f"{'with dev, ' if fit else ''}killed after {kills} of {n_passes} passes"
-    demand_same_file(told, stored(straight), stored(again))
+    title = f"{'with dev, ' if fit else ''}killed after {kills} of {n_passes} passes"
+    demand_same_file(title, stored(straight), stored(again))
 
 
 @contextmanager
 def _watched(limit: float) -> Iterator[list[int]]:
-    """Count the passes of all tasks, and end everything when there are more than ``limit``."""
+    """Count the passes of all tasks, and end the training after more than ``limit``."""
     count, look = [0], Watch.__call__
 
     def counted(self: Watch, record: dict[str, Any]) -> Any:
@@ -142,9 +142,9 @@ def _watched(limit: float) -> Iterator[list[int]]:
 
 @relation("pipeline: resumed = uninterrupted", PIPELINES, cost="pipeline")
 def pipeline_resumed(subject: Subject, rng: Rng) -> None:
-    """A pipeline whose training is killed in any stage goes on with those that are finished."""
+    """A pipeline killed while training any stage resumes after the finished stages."""
     drawn = subject.draw(rng)
-    # The parser, which has a checkpoint of its own, has more than one pass to be killed between.
+    # The parser has its own checkpoint, and several passes to be killed between.
     drawn.estimator.set_params(parser={**drawn.estimator.parser, "max_iter": 3})
     with _watched(math.inf) as count:
         straight = drawn.fit()
@@ -157,8 +157,8 @@ def pipeline_resumed(subject: Subject, rng: Rng) -> None:
                 drawn.fit()
         drawn.estimator.set_params(n_jobs=int(rng.integers(1, 5)))
         again = drawn.fit()
-    told = f"killed after {kills} of {count[0]} passes"
-    demand_same_file(told, stored(straight, "float32"), stored(again, "float32"))
+    title = f"killed after {kills} of {count[0]} passes"
+    demand_same_file(title, stored(straight, "float32"), stored(again, "float32"))
 
 
 ONLINE = {name: s for name, s in ESTIMATORS.items() if hasattr(s.drawn(0).estimator, "partial_fit")}
@@ -184,7 +184,7 @@ def goes_on(subject: Subject, rng: Rng) -> None:
     again = loaded(stored(model))
     for begin, end in ((cuts[0], cuts[1]), (cuts[1], n)):
         if end > begin:
-            for one in (model, again):
-                one.partial_fit(X[begin:end], y[begin:end])
+            for copy in (model, again):
+                copy.partial_fit(X[begin:end], y[begin:end])
             again = loaded(stored(again))
     demand_same_file("after partial_fit", stored(model), stored(again))

@@ -1,4 +1,4 @@
-"""One by one, in a batch, on threads: the way to an answer does not change it."""
+"""Relations on routes to an answer: one by one, in a batch, on threads."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _query(subject: Subject, rng: Rng, without: tuple[str, ...] = ()) -> str:
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Return the answers to one input at a time as those of a batch."""
+    """Return answers to single inputs in the form of a batch's."""
     refused = [part for part in parts if isinstance(part, Refusal)]
     return refused[0] if refused else [answer for part in parts for answer in part]
 
 
 @relation("one by one = batch", ALL, not_claimed={"sample": "draws depend on the place in a batch"})
 def one_by_one(subject: Subject, rng: Rng) -> None:
-    """Ask for several inputs at once, and for each alone."""
+    """Query several inputs at once, and each alone."""
     model, X = subject.fitted(rng), subject.inputs(rng, int(rng.integers(1, 6)))
     name = _query(subject, rng, without=("sample",))
     n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -41,17 +41,17 @@ def one_by_one(subject: Subject, rng: Rng) -> None:
 
 
 def _is_sequence(subject: Subject) -> bool:
-    """Tell whether the inputs of an estimator are sequences, which may have no positions."""
+    """Return whether the inputs of an estimator are sequences, which may be empty."""
     if "kbest" not in subject.queries:
         return False
-    given = subject.drawn(0).estimator.get_params().get("structure", "chain")
-    kind: Any = kind_of_structure(given)
+    structure = subject.drawn(0).estimator.get_params().get("structure", "chain")
+    kind: Any = kind_of_structure(structure)
     kind = getattr(kind, "structure", kind)
     return issubclass(kind if isinstance(kind, type) else type(kind), (Chain, SemiMarkov))
 
 
 def _without_positions(x: Any) -> Any:
-    """Return an input of the same kind that has no positions; of text a list of no words."""
+    """Return an empty input of the same kind; for text, an empty list of words."""
     if isinstance(x, dict):
         return {name: block[:0] for name, block in x.items()}
     return x[:0] if hasattr(x, "shape") else []
@@ -65,7 +65,7 @@ def _without_positions(x: Any) -> Any:
     },
 )
 def with_empty_inputs(subject: Subject, rng: Rng) -> None:
-    """Empty sentences between others change no other answer, and have an answer each."""
+    """Empty sentences among others change no other answer, and have answers themselves."""
     model, X = subject.fitted(rng), subject.inputs(rng, int(rng.integers(1, 4)))
     name = _query(subject, rng, without=("sample",))
     mixed = [(x, True) for x in X]

@@ -1,4 +1,4 @@
-"""Rows of convex fits: their order, weights and copies, against each other within proven gaps."""
+"""Relations on rows of convex fits: order, weights and copies, within proven gaps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def draw_objective(rng: Rng, it: Examples) -> tuple[Callable[..., Any], Options]
 
 
 def demand_optimum(question: str, one: Any, other: Any) -> None:
-    """Raise `Different` unless two models can be near the optimum of one objective.
+    """Raise `Different` unless two models may both be near the optimum of one objective.
 
     Both objectives are within their gaps of the optimum; and because ½‖w‖² makes the objective
     strongly convex, ½‖w − w*‖² is at most the gap.
@@ -63,7 +63,7 @@ def demand_optimum(question: str, one: Any, other: Any) -> None:
 
 
 def _counts(rng: Rng, it: Examples) -> Any:
-    """Draw how often each example counts: 1 to 3 times."""
+    """Draw the number of copies of each example, 1 to 3."""
     return rng.integers(1, 4, size=len(it))
 
 
@@ -89,7 +89,7 @@ def copies(subject: Subject, rng: Rng) -> None:
 
 @relation("weight 0 = removed", EXAMPLES, cost="fit")
 def removed(subject: Subject, rng: Rng) -> None:
-    """An example of weight 0 is as good as none: its labels and features are not there either."""
+    """An example of weight 0 counts as absent, and so do its labels and features."""
     it = subject(rng)
     make, options = draw_objective(rng, it)
     demand_absence(rng, it, lambda: make(**options))
@@ -99,12 +99,12 @@ def demand_absence(rng: Rng, it: Examples, make: Callable[[], Any]) -> None:
     """Fit with weights, some of them 0, and without the examples of weight 0."""
     weights = rng.choice((0.0, 1.0, 1.0, 2.0), size=len(it))
     weights[int(rng.integers(len(it)))] = 1.0
-    kept = np.flatnonzero(weights)
-    one = it.fit(make(), sample_weight=weights)
-    other = it.rows(kept).fit(make(), sample_weight=weights[kept])
-    demand_same("classes", plain(one.classes_), plain(other.classes_))
-    demand_same("features", plain(one.feature_names_), plain(other.feature_names_))
-    demand_same("weights", plain(weights_of(one)), plain(weights_of(other)))
+    present = np.flatnonzero(weights)
+    weighted = it.fit(make(), sample_weight=weights)
+    other = it.rows(present).fit(make(), sample_weight=weights[present])
+    demand_same("classes", plain(weighted.classes_), plain(other.classes_))
+    demand_same("features", plain(weighted.feature_names_), plain(other.feature_names_))
+    demand_same("weights", plain(weights_of(weighted)), plain(weights_of(other)))
 
 
 @relation("weights scaled = C scaled", EXAMPLES, claim=CLAIM, cost="fit")
@@ -113,9 +113,9 @@ def scaled(subject: Subject, rng: Rng) -> None:
     it = subject(rng)
     make, options = draw_objective(rng, it)
     a, weights = float(rng.choice((0.25, 2.0, 3.0))), rng.uniform(0.1, 2.0, size=len(it))
-    one = it.fit(make(**options), sample_weight=a * weights)
+    weighted = it.fit(make(**options), sample_weight=a * weights)
     other = it.fit(make(**{**options, "C": a * options["C"]}), sample_weight=weights)
-    demand_optimum("C", one, other)
+    demand_optimum("C", weighted, other)
 
 
 @relation(
@@ -139,8 +139,8 @@ def classes(subject: Subject, rng: Rng) -> None:
         if balanced
         else {k: float(rng.choice((0.5, 1.0, 3.0))) for k in sorted(totals) if rng.random() < 0.8}
     )
-    chosen = "balanced" if balanced else table
-    by_class = it.fit(make(**options, class_weight=chosen), sample_weight=weights)
+    class_weight = "balanced" if balanced else table
+    by_class = it.fit(make(**options, class_weight=class_weight), sample_weight=weights)
     means = [float(np.mean([table.get(k, 1.0) for k in labels_of(y)])) for y in it.y]
     by_row = it.fit(make(**options), sample_weight=weights * means)
     if balanced:

@@ -1,4 +1,4 @@
-"""Running text through pipelines: line ends, pieces and files change neither tokens nor trees."""
+"""Relations on running text: line ends, pieces and files change neither tokens nor trees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _text(subject: Subject, rng: Rng) -> str:
 
 
 def _said(doc: Any) -> Any:
-    """Return the sentences of a document: words with all that was found for them."""
+    """Return the sentences of a document: words with all their annotations."""
     return [
         [[t.text for t in s.surfaces],
          [[w.text, w.lemma, w.upos, w.xpos, w.feats, w.head_id, w.relation] for w in s]]
@@ -48,7 +48,7 @@ def _said(doc: Any) -> Any:
 
 @relation("line ends of running text", PIPELINES)
 def line_ends(subject: Subject, rng: Rng) -> None:
-    """However its lines end, a text has the same sentences, tokens, tags and trees."""
+    """The line ends of a text do not change its sentences, tokens, tags and trees."""
     nlp, text = subject.fitted(rng), _text(subject, rng)
     end = LINE_ENDS[int(rng.integers(len(LINE_ENDS)))]
     demand_same(repr(end), _said(nlp(text)), _said(nlp(text.replace("\n", end))))
@@ -65,7 +65,7 @@ def _small_pieces(size: int) -> Iterator[None]:
 
 
 def _surfaces(item: Any) -> list[Any]:
-    """Return what stands in the text of a sentence in JSON: tokens, and several that are one."""
+    """Return the surface tokens of a sentence in JSON, with multiword tokens as one."""
     joined = {several["first"]: several for several in item.get("multiword", ())}
     rows: list[Any] = []
     last = 0
@@ -93,7 +93,7 @@ def text_routes(subject: Subject, rng: Rng) -> None:
         content = gzip.compress(content, mtime=0)
     path, out = memory_file(content), io.BytesIO()
     form = str(rng.choice(("conllu", "json", "text")))
-    wanted = [sentence for said in expected for sentence in said]
+    wanted = [sentence for sentences in expected for sentence in sentences]
     if form == "text" and any(token.split() != [token] for s in wanted for token in s[0]):
         try:
             nlp.label_file(path, out, format=form)
@@ -105,11 +105,11 @@ def text_routes(subject: Subject, rng: Rng) -> None:
     with _small_pieces(int(rng.integers(1, 300))):
         nlp.label_file(path, out, format=form)
     if form == "conllu":
-        found = [[c[1:8] for c in row] for row in conllu_rows(out.getvalue())]
+        printed = [[c[1:8] for c in row] for row in conllu_rows(out.getvalue())]
         rows = [
             [[w[0], *(x or "_" for x in w[1:5]), str(w[5]), w[6]] for w in s[1]] for s in wanted
         ]
-        demand_same(f"conllu, {end!r}", rows, found)
+        demand_same(f"conllu, {end!r}", rows, printed)
     elif form == "text":
         lines = out.getvalue().decode().splitlines()
         demand_same(f"text, {end!r}", [" ".join(s[0]) for s in wanted], lines)
@@ -117,7 +117,7 @@ def text_routes(subject: Subject, rng: Rng) -> None:
         items = [json.loads(line) for line in out.getvalue().decode().split("\n") if line]
         tokens = [s[0] for s in wanted]
         surfaces = [_surfaces(item) for item in items]
-        found = [[t["text"] for t in row] for row in surfaces]
-        demand_same(f"json, {end!r}", tokens, found)
-        found = [[whole[t["begin"] : t["end"]] for t in row] for row in surfaces]
-        demand_same(f"json, places, {end!r}", tokens, found)
+        printed = [[t["text"] for t in row] for row in surfaces]
+        demand_same(f"json, {end!r}", tokens, printed)
+        printed = [[whole[t["begin"] : t["end"]] for t in row] for row in surfaces]
+        demand_same(f"json, places, {end!r}", tokens, printed)

@@ -1,4 +1,4 @@
-"""One example or many, on threads, in any layout of memory: the same answers of a structure."""
+"""Relations on routes of scores: batches, threads and memory layouts."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def _question(rng: Rng, it: Instance) -> tuple[str, Callable[..., Any]]:
         options["temperature"] = float(rng.choice((0.0, *TEMPERATURES)))
         if name == "entropy":
             options["temperature"] = float(rng.choice(TEMPERATURES))
-    given = (int(rng.integers(1, 6)),) if name == "kbest" else ()
+    arguments = (int(rng.integers(1, 6)),) if name == "kbest" else ()
     method = getattr(it.structure, name)
 
     def ask(scores: Parts, **jobs: Any) -> Any:
-        return attempt(lambda: method(*given, **options, **jobs, **scores))
+        return attempt(lambda: method(*arguments, **options, **jobs, **scores))
 
     return name, ask
 
 
 def _plain(answer: Any) -> Any:
-    """Return an answer as plain values; of a solution all that it says."""
+    """Return an answer as plain values; all fields of a solution."""
     if isinstance(answer, Refusal):
         return str(answer)
     if isinstance(answer, list) and answer and hasattr(answer[0], "bound"):
-        return [_plain(one) for one in answer]
+        return [_plain(item) for item in answer]
     if hasattr(answer, "bound"):
         return plain([answer.output, answer.value, answer.exact, answer.bound, answer.method])
     return plain(answer)
@@ -60,20 +60,20 @@ def batches(subject: Subject, rng: Rng) -> None:
         drawn = draw_scores(rng, it.case.shapes, symmetric=it.case.symmetric)
         examples.append({**it.scores, **drawn, **{name: it.scores[name] for name in shared}})
     name, ask = _question(rng, it)
-    alone = [ask(one) for one in examples]
+    alone = [ask(example) for example in examples]
     together = {
-        block: it.scores[block] if block in shared else [one[block] for one in examples]
+        block: it.scores[block] if block in shared else [example[block] for example in examples]
         for block in it.scores
     }
     jobs = rng.choice((0, 1, 2, 3))
-    found = ask(together, **({"n_jobs": int(jobs)} if jobs else {}))
-    refused = [one for one in alone if isinstance(one, Refusal)]
-    expected = str(refused[0]) if refused else [_plain(one) for one in alone]
-    demand_same(name, expected, _plain(found))
+    batched = ask(together, **({"n_jobs": int(jobs)} if jobs else {}))
+    refused = [answer for answer in alone if isinstance(answer, Refusal)]
+    expected = str(refused[0]) if refused else [_plain(answer) for answer in alone]
+    demand_same(name, expected, _plain(batched))
 
 
 def _laid_out(rng: Rng, block: Any) -> Any:
-    """Return the same numbers in another layout of memory, or of another type."""
+    """Return the same numbers in another memory layout or type."""
     kind = int(rng.integers(7))
     if kind == 0:
         return np.asfortranarray(block)
@@ -98,15 +98,15 @@ def _laid_out(rng: Rng, block: Any) -> Any:
 
 @relation("any layout of memory", STRUCTURES)
 def layouts(subject: Subject, rng: Rng) -> None:
-    """Strides, byte order and width of the numbers change nothing, and the arrays stay."""
+    """Strides, byte order and width of numbers change nothing, and arrays are not modified."""
     it = subject(rng)
     with np.errstate(over="ignore"):
         scores = {k: v.astype(np.float32).astype(np.float64) for k, v in it.scores.items()}
     other = {name: _laid_out(rng, block) for name, block in scores.items()}
     name, ask = _question(rng, it)
     demand_same(name, _plain(ask(scores)), _plain(ask(other)))
-    for block, given in other.items():
-        demand_same(f"{block} afterwards", plain(scores[block]), plain(given.astype(np.float64)))
+    for block, array in other.items():
+        demand_same(f"{block} afterwards", plain(scores[block]), plain(array.astype(np.float64)))
 
 
 @relation("the k best = the first of more", STRUCTURES, claim="to rounding; outputs up to ties")
@@ -114,9 +114,9 @@ def prefixes(subject: Subject, rng: Rng) -> None:
     """A shorter list is the beginning of a longer one."""
     it = subject(rng)
     few = int(rng.integers(1, 6))
-    more = few + int(rng.integers(1, 6))
+    longer = few + int(rng.integers(1, 6))
     short = attempt(lambda: it.structure.kbest(few, **it.scores))
-    long = attempt(lambda: it.structure.kbest(more, **it.scores))
+    long = attempt(lambda: it.structure.kbest(longer, **it.scores))
     if isinstance(short, Refusal) or isinstance(long, Refusal):
         demand_same("kbest", _plain(short), _plain(long))
         return

@@ -1,4 +1,4 @@
-"""Values, gradients, probabilities and programs of one instance, against each other."""
+"""Relations between values, gradients, probabilities and programs of an instance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rng = np.random.Generator
 Subject = Callable[[Rng], Instance]
 Parts = dict[str, Any]
 
-#: Lists of all outputs have as many at most.
+#: The most outputs in a list of all outputs.
 MOST = 400
 
 NO_SUMS = ("matchings", "programs", "constraints")
@@ -32,7 +32,7 @@ def _score(it: Instance, y: Any) -> float:
 
 
 def _by_parts(it: Instance, y: Any) -> float:
-    """Return the score of an output as the sum of its parts' scores, by the oldest of formulas."""
+    """Return the score of an output as the sum of its parts' scores, by definition."""
     total = 0.0
     for name, counts in it.structure.encode(y, **it.scores).items():
         used = np.asarray(counts) != 0
@@ -55,7 +55,7 @@ def solved(subject: Subject, rng: Rng) -> None:
     if solution.bound is not None and solution.bound < solution.value - slack:
         raise Different(f"solve: bound {solution.bound!r} of value {solution.value!r}")
     parts = it.structure.encode(solution.output, **it.scores)
-    if "binary" not in parts or "span" in parts:  # rules alone do not tell the tree
+    if "binary" not in parts or "span" in parts:  # rules alone do not determine the tree
         demand_same("decode(encode(y))", plain(it.structure.decode(parts)), plain(solution.output))
     cold = attempt(lambda: it.structure.infer(temperature=0.0, **it.scores))
     if not isinstance(cold, Refusal):
@@ -72,12 +72,12 @@ def solved(subject: Subject, rng: Rng) -> None:
 
 
 def _value(it: Instance, temperature: float, scores: Parts | None = None) -> Any:
-    given = it.scores if scores is None else scores
-    return attempt(lambda: it.structure.log_partition(temperature=temperature, **given))
+    blocks = it.scores if scores is None else scores
+    return attempt(lambda: it.structure.log_partition(temperature=temperature, **blocks))
 
 
 def _is_exact(it: Instance) -> bool:
-    """Tell whether sums are exact: those of a large graph may be loopy."""
+    """Return whether sums are exact: those of a large graph may be loopy."""
     exact = getattr(it.structure, "sums_are_exact", None)
     return exact is None or bool(exact(**it.scores))
 
@@ -113,8 +113,8 @@ def bounded(subject: Subject, rng: Rng) -> None:
 def differences(subject: Subject, rng: Rng) -> None:
     """⟨∇F, d⟩ against (F(θ + hd) − F(θ − hd))/2h, for a random direction d.
 
-    The third derivative of F along d is a third cumulant over ε², at most R³/(9 ε²) where the
-    scores of d differ by at most R (a variable of range R has |κ₃| ≤ R³/(6√3) < R³/9).
+    The third derivative of F along d is a third cumulant over ε², at most R³/(9 ε²) if the scores
+    of d differ by at most R (a variable of range R has |κ₃| ≤ R³/(6√3) < R³/9).
     """
     it = subject(rng)
     if isinstance(it.best, Refusal) or not _is_exact(it):
@@ -139,7 +139,7 @@ def differences(subject: Subject, rng: Rng) -> None:
 
 
 def _largest(it: Instance, line: Parts) -> float:
-    """Return the most that an output can score along a line, roughly: all of its parts at most."""
+    """Return a rough upper bound of an output's score along a line, from all of its parts."""
     counts = it.structure.encode(it.best, **it.scores)
     return sum(float(np.abs(counts[k]).sum()) * float(np.abs(v).max(initial=0.0))
                for k, v in line.items())  # fmt: skip
@@ -169,10 +169,10 @@ def probabilities(subject: Subject, rng: Rng) -> None:
     entropy = it.structure.entropy(temperature=temperature, **it.scores)
     demand_close("entropy", entropy, -float((p * logs).sum()), 100 * blur)
     counts = [it.structure.encode(y, **it.scores) for _, y in ranked]
-    for name, found in gradient.items():
-        expected = sum(q * one[name] for q, one in zip(p, counts, strict=True))
-        apart = float(np.abs(found - expected).max(initial=0.0))
-        if not apart <= 10 * blur * max(1.0, float(np.abs(found).max(initial=0.0))):
+    for name, mean in gradient.items():
+        expected = sum(q * count[name] for q, count in zip(p, counts, strict=True))
+        apart = float(np.abs(mean - expected).max(initial=0.0))
+        if not apart <= 10 * blur * max(1.0, float(np.abs(mean).max(initial=0.0))):
             raise Different(f"expected counts of {name}: {apart:.2g} apart, not {10 * blur:.2g}")
     y = ranked[int(rng.integers(len(ranked)))][1]
     others = attempt(lambda: it.structure.infer_others(y, temperature=temperature, **it.scores))

@@ -1,4 +1,4 @@
-"""Scores that are scaled, shifted or moved: what becomes of the answers is known."""
+"""Relations on scaled, shifted or moved scores, whose effect on answers is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FACTORS = (0.25, 2.0, 1024.0, 0.1, 3.0, 1e-3, 777.7)
 
 @relation("scores and temperature scaled", STRUCTURES, claim="to rounding; outputs up to ties")
 def scaled(subject: Subject, rng: Rng) -> None:
-    """Scores and temperature, both a times as large: values are, and nothing else changes."""
+    """Scores and temperature a times as large: so are values, and nothing else changes."""
     it = subject(rng)
     a = float(rng.choice(FACTORS))
     scores = {name: a * block for name, block in it.scores.items()}
@@ -105,7 +105,7 @@ def _shifted(it: Instance, rng: Rng) -> tuple[Parts, float]:
     not_claimed={"programs": "solutions differ in the number of their parts"},
 )
 def shifted(subject: Subject, rng: Rng) -> None:
-    """A constant for parts of which every output has the same number moves the values alone."""
+    """A constant added to parts that every output has equally often shifts only the values."""
     it = subject(rng)
     blocks, shift = _shifted(it, rng)
     demand_twin(rng, it, Twin(it.structure, {**it.scores, **blocks}, shift=shift))
@@ -120,7 +120,7 @@ def shifted(subject: Subject, rng: Rng) -> None:
     claim="to rounding; outputs up to ties",
 )
 def moved(subject: Subject, rng: Rng) -> None:
-    """What a table of pairs gains for a label, the label loses: all outputs score as before."""
+    """Scores moved from a label to the pairs with it leave all outputs' scores unchanged."""
     it = subject(rng)
     label = it.scores["label"].copy()
     n = label.shape[-1]
@@ -139,5 +139,5 @@ def moved(subject: Subject, rng: Rng) -> None:
     gain = rng.normal(size=(*sites, n)) * _size(rng)
     np.subtract.at(label, first, gain)
     scores = {**it.scores, "label": label, name: table + gain[..., np.newaxis]}
-    known = [block for block in it.scores if block != name or it.scores[name].ndim > 2]
-    demand_twin(rng, it, Twin(it.structure, scores, parts=lambda p: {k: p[k] for k in known}))
+    unchanged = [block for block in it.scores if block != name or it.scores[name].ndim > 2]
+    demand_twin(rng, it, Twin(it.structure, scores, parts=lambda p: {k: p[k] for k in unchanged}))

@@ -1,4 +1,4 @@
-"""Models behind HTTP: what a server answers is what the library answers."""
+"""Relations on served models: a server's answers are the library's."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NAME = "asked"
 
 @asynccontextmanager
 async def _served(app: Any) -> Any:
-    """Begin and end an application as servers do."""
-    told: asyncio.Queue[Any] = asyncio.Queue()
-    said: asyncio.Queue[Any] = asyncio.Queue()
-    running = asyncio.create_task(app({"type": "lifespan"}, told.get, said.put))
+    """Start and end an application like a server."""
+    events: asyncio.Queue[Any] = asyncio.Queue()
+    replies: asyncio.Queue[Any] = asyncio.Queue()
+    running = asyncio.create_task(app({"type": "lifespan"}, events.get, replies.put))
     for step in ("startup", "shutdown"):
-        await told.put({"type": f"lifespan.{step}"})
-        answer = await said.get()
+        await events.put({"type": f"lifespan.{step}"})
+        answer = await replies.get()
         if answer["type"] != f"lifespan.{step}.complete":
             raise Different(f"{step}: {answer}")
         if step == "startup":
@@ -45,7 +45,7 @@ async def _served(app: Any) -> Any:
 
 
 async def _post(app: Any, path: str, body: Any, size: int) -> tuple[int, Any]:
-    """Return status and content of the answer to a request whose body comes in pieces."""
+    """Return the status and content of the response to a request with its body in pieces."""
     content = json.dumps(body).encode()
     pieces = [content[i : i + size] for i in range(0, len(content), size)]
     head, parts = 0, b""
@@ -74,27 +74,27 @@ async def _answers(path: Path, questions: list[tuple[str, Any]], size: int) -> l
     """Ask all questions at the same time."""
     app = make_app(Settings({NAME: str(path)}, queue=len(questions), threads=2, access_log=False))
     async with _served(app):
-        asked = (_post(app, where, body, size) for where, body in questions)
-        return list(await asyncio.gather(*asked))
+        requests = (_post(app, where, body, size) for where, body in questions)
+        return list(await asyncio.gather(*requests))
 
 
 def _expected(model: Any, X: list[Any], confidence: bool, kbest: int) -> dict[str, Any]:
-    """Return what the library answers, as JSON has it."""
-    found: dict[str, Any] = {"outputs": [plain(y) for y in model.predict(X)]}
+    """Return the library's answers as JSON values."""
+    response: dict[str, Any] = {"outputs": [plain(y) for y in model.predict(X)]}
     if confidence:
-        found["confidence"] = [[as_json(float(p)) for p in row] for row in model.confidence(X)]
+        response["confidence"] = [[as_json(float(p)) for p in row] for row in model.confidence(X)]
     if kbest:
-        found["kbest"] = [
+        response["kbest"] = [
             [{"score": s if math.isfinite(s) else None, "output": plain(y)} for s, y in ranked]
             for ranked in model.predict_kbest(X, kbest)
         ]
-    parsed: dict[str, Any] = json.loads(json.dumps(found))
+    parsed: dict[str, Any] = json.loads(json.dumps(response))
     return parsed
 
 
 @relation("server", {**TEXT_TASKS, **PIPELINES})
 def server(subject: Subject, rng: Rng) -> None:
-    """A server's answers to requests that come together are those of the model it has loaded."""
+    """A server's answers to simultaneous requests are those of its model."""
     import structlearn
 
     is_pipeline = subject.name in PIPELINES
@@ -124,7 +124,7 @@ def server(subject: Subject, rng: Rng) -> None:
             return
         size = int(rng.choice((7, 100, 1 << 16)))
         answers = asyncio.run(_answers(path, questions, size))
-    for (where, body), wanted, (status, found) in zip(questions, expected, answers, strict=True):
+    for (where, body), wanted, (status, response) in zip(questions, expected, answers, strict=True):
         if status != 200:
-            raise Different(f"{where} {body}: {status}, {found}")
-        demand_same(f"{where} {body}", wanted, {name: found.get(name) for name in wanted})
+            raise Different(f"{where} {body}: {status}, {response}")
+        demand_same(f"{where} {body}", wanted, {name: response.get(name) for name in wanted})

@@ -41,18 +41,18 @@ class _Workers(crews.Crew):
         return pickle.dumps(args)
 
     def run(self, job: Any, args: tuple[Any, ...]) -> Any:
-        n, found = len(self.shards), {}
+        n, results = len(self.shards), {}
         cuts = sorted(int(c) for c in self._rng.integers(n + 1, size=len(self._holders) - 1))
         for low, high, holder in zip([0, *cuts], [*cuts, n], self._holders, strict=True):
             if self._rng.random() < 0.2:
                 holder.keep(())  # a worker that was lost, and is replaced
             for node in cover(n, low, high):
-                given = pickle.loads(pickle.dumps(args))
-                result = holder.compute(self.shards[node[0] : node[1]], node[0], job, given)
+                arguments = pickle.loads(pickle.dumps(args))
+                result = holder.compute(self.shards[node[0] : node[1]], node[0], job, arguments)
                 if isinstance(result, crews.Failure):
                     raise result.error
-                found[node] = pickle.loads(pickle.dumps(result))
-        return found
+                results[node] = pickle.loads(pickle.dumps(result))
+        return results
 
 
 @contextmanager
@@ -70,8 +70,8 @@ def _workers(rng: Rng, n: int) -> Iterator[None]:
 
 
 def _fit(drawn: Drawn, **options: Any) -> Any:
-    given = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
-    return distributed.fit(clone(drawn.estimator), *given, cluster=None, **options)
+    data = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
+    return distributed.fit(clone(drawn.estimator), *data, cluster=None, **options)
 
 
 NOT_SHARDED = {
@@ -99,9 +99,9 @@ def any_number_of_workers(subject: Subject, rng: Rng) -> None:
             return  # this learner is refused
         raise
     with _workers(rng, int(rng.integers(1, 5))):
-        found = _fit(drawn, n_shards=n_shards, threads=int(rng.integers(1, 4)))
+        model = _fit(drawn, n_shards=n_shards, threads=int(rng.integers(1, 4)))
     exact = precisions(expected)[0]
-    demand_same_file(f"{n_shards} shards", stored(expected, exact), stored(found, exact))
+    demand_same_file(f"{n_shards} shards", stored(expected, exact), stored(model, exact))
 
 
 # -- one machine ----------------------------------------------------------------------------------
@@ -158,8 +158,8 @@ def _objective(model: Any) -> tuple[float, float]:
     """Return the objective and the proven gap."""
     if hasattr(model, "objective_"):
         return model.objective_, model.duality_gap_
-    told = model.model_.training
-    return told["objective"], told["gap"]
+    training = model.model_.training
+    return training["objective"], training["gap"]
 
 
 @relation(
@@ -179,15 +179,17 @@ def convex_over_shards(subject: Subject, rng: Rng) -> None:
     if rng.random() < 0.3:
         options["sample_weight"] = rng.integers(0, 3, size=n).astype(float)
         options["sample_weight"][int(rng.integers(n))] = 1.0
-    given = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
-    alone = clone(drawn.estimator).fit(*given, **options)
+    data = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
+    alone = clone(drawn.estimator).fit(*data, **options)
     sharded = _fit(drawn, n_shards=int(rng.integers(1, n + 1)), **options)
-    (one, gap), (other, other_gap) = _objective(alone), _objective(sharded)
-    slack = 1e-9 * max(one, other)  # the objectives are sums in two orders
-    if not (one - gap <= other + slack and other - other_gap <= one + slack):
-        raise Different(f"objectives: {one} with a gap of {gap}, {other} with one of {other_gap}")
-    if max(gap / one, other_gap / other) > 1.001 * drawn.estimator.tol:
-        raise Different(f"gaps: {gap} of {one}, {other_gap} of {other}: not the tolerance")
+    (objective, gap), (other, other_gap) = _objective(alone), _objective(sharded)
+    slack = 1e-9 * max(objective, other)  # the objectives are sums in two orders
+    if not (objective - gap <= other + slack and other - other_gap <= objective + slack):
+        raise Different(
+            f"objectives: {objective} with a gap of {gap}, {other} with one of {other_gap}"
+        )
+    if max(gap / objective, other_gap / other) > 1.001 * drawn.estimator.tol:
+        raise Different(f"gaps: {gap} of {objective}, {other_gap} of {other}: not the tolerance")
 
 
 @relation("copies in shards = one machine", EXAMPLES, claim="to 1e-9", cost="fit")
@@ -202,12 +204,12 @@ def copies_in_shards(subject: Callable[[Rng], Examples], rng: Rng) -> None:
     make, options = draw_learner(rng, it, among, max_iter=int(rng.integers(1, 5)))
     n_shards = int(rng.integers(1, 5))
     several = it.rows(list(range(len(it))) * n_shards)
-    one, other = make(**options), make(**options)
+    first, other = make(**options), make(**options)
     if number >= len(PLAIN):
         other.set_params(C=other.C / n_shards)
-    found = _fit(Drawn(other, several.X, several.y), n_shards=n_shards)
-    expected = plain(weights_of(it.fit(one)))
-    demand_same(f"{make.__name__}: weights", expected, plain(weights_of(found)), 1e-9)
+    sharded = _fit(Drawn(other, several.X, several.y), n_shards=n_shards)
+    expected = plain(weights_of(it.fit(first)))
+    demand_same(f"{make.__name__}: weights", expected, plain(weights_of(sharded)), 1e-9)
 
 
 IN_ORDER = {
@@ -231,11 +233,11 @@ def one_shard(subject: Subject, rng: Rng) -> None:
     alone = clone(estimator)
     if learner == "crf":
         alone.set_params(solver="lbfgs")
-    expected, found = alone.fit(drawn.X), _fit(Drawn(estimator, drawn.X), n_shards=1)
+    expected, sharded = alone.fit(drawn.X), _fit(Drawn(estimator, drawn.X), n_shards=1)
     if learner in _AVERAGED:  # weights are stored in 32 bits
-        scores = [[s for s, _ in plain(m.predict_kbest(X, n=1))[0]] for m in (expected, found)]
+        scores = [[s for s, _ in plain(m.predict_kbest(X, n=1))[0]] for m in (expected, sharded)]
         demand_same(f"{learner}, scores", *scores, tolerance=1e-6)
         return
     for name, array in expected.model_.arrays.items():
-        if bytes(found.model_.arrays[name]) != bytes(array):
+        if bytes(sharded.model_.arrays[name]) != bytes(array):
             raise Different(f"{learner}: {name}")

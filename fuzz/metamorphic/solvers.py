@@ -43,9 +43,9 @@ def solvers(subject: Subject, rng: Rng) -> None:
         make, names = StructuredSVM, HINGE
         if options["cost"] == "zero-one":  # annealing refuses it
             names = tuple(name for name in HINGE if name != "annealing")
-    one, other = rng.choice(names, size=2, replace=False).tolist()
-    fits = [it.fit(make(**options, solver=name), sample_weight=weights) for name in (one, other)]
-    demand_optimum(f"{one}, {other}", *fits)
+    first, second = rng.choice(names, size=2, replace=False).tolist()
+    fits = [it.fit(make(**options, solver=name), sample_weight=weights) for name in (first, second)]
+    demand_optimum(f"{first}, {second}", *fits)
 
 
 def _numbered(y: Any, names: list[Any]) -> Any:
@@ -73,9 +73,9 @@ def objective(subject: Subject, rng: Rng) -> None:
     loss = StructuredLoss(cost, margin=margin, temperature=temperature)
     total = 0.5 * sum(float((block**2).sum()) for block in weights_of(model).values())
     scores = list(model._inputs(it.X).scores())
-    for weight, y, one in zip(weights.tolist(), it.y, scores, strict=True):
+    for weight, y, blocks in zip(weights.tolist(), it.y, scores, strict=True):
         gold = _numbered(y, model.classes_.tolist())
-        total += C * weight * loss(model.structure_, gold, **one)[0]
+        total += C * weight * loss(model.structure_, gold, **blocks)[0]
     demand_same("objective", total, model.objective_, 1e-9)
 
 
@@ -88,11 +88,11 @@ def threads(subject: Subject, rng: Rng) -> None:
     make: Any = CRF if smooth else StructuredSVM
     options: Options = {"structure": it.structure, "solver": solver, "max_iter": 6, "tol": 1e-9,
                         "random_state": int(rng.integers(100))}  # fmt: skip
-    one = it.fit(make(**options))
+    first = it.fit(make(**options))
     other = it.fit(make(**options, n_jobs=int(rng.integers(2, 5))))
-    demand_same(f"{solver}: weights", plain(weights_of(one)), plain(weights_of(other)))
+    demand_same(f"{solver}: weights", plain(weights_of(first)), plain(weights_of(other)))
     for name in ("objective_", "duality_gap_", "n_iter_"):
-        demand_same(f"{solver}: {name}", plain(getattr(one, name)), plain(getattr(other, name)))
+        demand_same(f"{solver}: {name}", plain(getattr(first, name)), plain(getattr(other, name)))
 
 
 @relation("warm start = cold start", EXAMPLES, claim=CLAIM, cost="fit")
@@ -119,8 +119,8 @@ def _with_unknown(it: Examples, rng: Rng) -> Examples:
     for _ in range(int(rng.integers(1, 3))):
         i, place = int(rng.integers(len(X))), int(rng.integers(len(X) + 1))
         X.insert(place, X[i])
-        known = y[i]
-        y.insert(place, None if isinstance(known, str) else [None] * len(known))
+        output = y[i]
+        y.insert(place, None if isinstance(output, str) else [None] * len(output))
     return Examples(it.structure, np.array(X) if isinstance(it.X, np.ndarray) else X, y, it.named)
 
 
@@ -141,9 +141,9 @@ def unknown(subject: Subject, rng: Rng) -> None:
     options: Options = {"structure": it.structure, "solver": "lbfgs", "tol": 1e-11,
                         "C": float(rng.choice((0.1, 1.0))), "max_iter": 500,
                         "all_possible_states": True}  # fmt: skip
-    one, other = it.fit(CRF(**options)), _with_unknown(it, rng).fit(CRF(**options))
-    demand_same("objective", one.objective_, other.objective_, 1e-6)
-    for name, block in weights_of(one).items():
+    first, other = it.fit(CRF(**options)), _with_unknown(it, rng).fit(CRF(**options))
+    demand_same("objective", first.objective_, other.objective_, 1e-6)
+    for name, block in weights_of(first).items():
         apart = float(np.abs(block - weights_of(other)[name]).max(initial=0.0))
-        if not apart <= 1e-5 * max(1.0, one.objective_):
+        if not apart <= 1e-5 * max(1.0, first.objective_):
             raise Different(f"weights of {name}: {apart:.2g} apart")

@@ -1,4 +1,4 @@
-"""Texts with spans: the same in every format, they train the same model."""
+"""Relations on texts with spans: every format trains the same model."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def _file(format: str, documents: list[Document]) -> str:
 def span_formats_alike(kind: Any, rng: Rng) -> None:
     """Texts with spans in any two formats, and the tokens of one of them, train the same model.
 
-    Models of texts remember the tokeniser; that of a list of tokens is told it.
+    Models of texts remember the tokeniser; for a list of tokens it is passed.
     """
     documents = _documents(rng)
-    one, other = map(str, rng.choice(_FORMATS, 2, replace=False))
+    first_format, second_format = map(str, rng.choice(_FORMATS, 2, replace=False))
     tokens = str(rng.choice(["words", "blank", "characters"]))
     parameters = {"max_iter": 2, "tokens": tokens, "random_state": int(rng.integers(100))}
-    files = [_file(format, documents) for format in (one, other)]
+    files = [_file(format, documents) for format in (first_format, second_format)]
     first, second = (kind(**parameters).fit(file) for file in files)
-    demand_same_file(f"{one}, {other}", stored(first), stored(second))
+    demand_same_file(f"{first_format}, {second_format}", stored(first), stored(second))
     corpus = read_corpus(files[0], tokens=tokens)
     third = kind(**parameters).fit([list(sentence) for sentence in corpus])
-    demand_same_file(f"{one}, tokens", stored(first), stored(third))
+    demand_same_file(f"{first_format}, tokens", stored(first), stored(third))
     texts = [document.text for document in documents]
-    asked = [model.predict_spans(texts, confidence=False) for model in (first, third)]
-    demand_same("spans", *asked)
-    demand_same("a file", asked[0], second.predict_spans(files[1], confidence=False))
+    predictions = [model.predict_spans(texts, confidence=False) for model in (first, third)]
+    demand_same("spans", *predictions)
+    demand_same("a file", predictions[0], second.predict_spans(files[1], confidence=False))

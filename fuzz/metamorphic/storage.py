@@ -1,4 +1,4 @@
-"""Saved, loaded, copied, fitted again: a model stays what it is."""
+"""Relations on storage: saved, loaded, copied and refitted models are the same."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ def fit_relation(name: str, subjects: Any = ALL, pipelines: Any = PIPELINES, **o
 
 
 def _answers(subject: Subject, rng: Rng) -> Any:
-    """Return a function from a model to its answers to questions that are drawn once."""
+    """Return a function from a model to its answers to fixed random queries."""
     X = subject.inputs(rng, int(rng.integers(1, 4)))
     names = rng.choice(subject.queries, size=min(2, len(subject.queries)), replace=False)
     return lambda model: {str(name): ask(lambda q=name: QUERIES[q](model, X)) for name in names}
 
 
-#: Parameters that say how a model is made, not what it becomes: files do not hold them.
+#: Parameters that affect only the process of training: files do not contain them.
 _PASSING = ("n_jobs", "verbose", "checkpoint", "callbacks", "functions")
 
 
 def _parameters(model: Any) -> dict[str, Any]:
-    """Return the parameters that are plain values."""
+    """Return the parameters with plain values."""
     kinds = (bool, int, float, str, type(None))
-    given = model.get_params().items()
-    return {k: v for k, v in given if k not in _PASSING and isinstance(v, kinds)}
+    parameters = model.get_params().items()
+    return {k: v for k, v in parameters if k not in _PASSING and isinstance(v, kinds)}
 
 
 def _facts(model: Any) -> dict[str, Any]:
-    """Return how the training of an estimator went, which its file says; times are left out."""
+    """Return the training record of an estimator from its file, without times."""
     history = getattr(model, "history_", ())
-    found = {"history": [{k: v for k, v in r.items() if k != "seconds"} for r in history]}
+    facts = {"history": [{k: v for k, v in r.items() if k != "seconds"} for r in history]}
     names = (
         "objective_",
         "duality_gap_",
@@ -68,12 +68,12 @@ def _facts(model: Any) -> dict[str, Any]:
         "temperature_",
         "calibrated_",
     )
-    return plain({**found, **{name: getattr(model, name, None) for name in names}})
+    return plain({**facts, **{name: getattr(model, name, None) for name in names}})
 
 
 @fit_relation("load, then save = the file")
 def saved_again(subject: Subject, rng: Rng) -> None:
-    """Saving what was loaded gives the same bytes, in every precision, again and again."""
+    """Saving a loaded model gives the same bytes, in every precision, repeatedly."""
     model = subject.draw(rng).fit()
     for precision in precisions(model):
         content = stored(model, precision)
@@ -83,7 +83,7 @@ def saved_again(subject: Subject, rng: Rng) -> None:
 
 @fit_relation("loaded = saved")
 def loaded_is_saved(subject: Subject, rng: Rng) -> None:
-    """A loaded model answers as the saved one; a rounded one as itself after further files."""
+    """A loaded model answers like the saved one; a rounded one like itself after further saves."""
     model, answers = subject.draw(rng).fit(), _answers(subject, rng)
     exact = precisions(model)[0]
     content = stored(model, exact)
@@ -106,8 +106,8 @@ def loaded_is_saved(subject: Subject, rng: Rng) -> None:
 def _bounds(name: str, precision: str, w: Any) -> tuple[Any, Any]:
     """Return the least and the largest value that each weight may have after rounding.
 
-    float16 has one. int8 has 255: of taggers in steps of 1/127 of the largest weight, of parsers in
-    steps of 1/127 of its root.
+    float16 has only one value; int8 has 255, for taggers in steps of 1/127 of the largest weight,
+    for parsers in steps of 1/127 of its root.
     """
     if precision == "float16":
         values = np.clip(w, -65504.0, 65504.0).astype(np.float16).astype(np.float64)
@@ -119,8 +119,8 @@ def _bounds(name: str, precision: str, w: Any) -> tuple[Any, Any]:
         return w - largest / 254 - slack, w + largest / 254 + slack
     root, half = np.sqrt(size / largest), 0.5 / 127
     near = np.where(root > half, (root - half) ** 2, 0.0) * largest - slack
-    far = (root + half) ** 2 * largest + slack
-    return np.where(w > 0, near, -far), np.where(w > 0, far, -near)
+    outer = (root + half) ** 2 * largest + slack
+    return np.where(w > 0, near, -outer), np.where(w > 0, outer, -near)
 
 
 @fit_relation("weights are rounded once", ROUNDED, claim="to the rounding")
@@ -136,14 +136,14 @@ def rounded_once(subject: Subject, rng: Rng) -> None:
             after = np.array([rounded[name].get(place, 0.0) for place in weights])
             least, most = _bounds(name, precision, before)
             for k in np.flatnonzero((after < least) | (after > most))[:1]:
-                told = f"{before[k]} became {after[k]}, not {least[k]} to {most[k]}"
+                mismatch = f"{before[k]} became {after[k]}, not {least[k]} to {most[k]}"
                 raise Different(f"{precision} of {'an arc' if 'weights' in name else 'a feature'} "
-                                f"in {name}: {told}")  # fmt: skip
+                                f"in {name}: {mismatch}")  # fmt: skip
 
 
 @fit_relation("copied = original")
 def copied(subject: Subject, rng: Rng) -> None:
-    """Pickled, deeply and shallowly copied models answer, and are saved, as the original."""
+    """Pickled, deeply and shallowly copied models answer and are saved like the original."""
     model, answers = subject.draw(rng).fit(), _answers(subject, rng)
     exact = precisions(model)[0]
     expected, content = answers(model), stored(model, exact)
@@ -161,13 +161,13 @@ def copied(subject: Subject, rng: Rng) -> None:
 
 @fit_relation("fitted again = fitted")
 def fitted_again(subject: Subject, rng: Rng) -> None:
-    """A clone, the fitted model itself and the loaded one learn the same from the same."""
+    """A clone, the fitted model itself and the loaded one learn the same from the same data."""
     drawn = subject.draw(rng)
     model = drawn.fit()
     content = stored(model)
-    given = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
-    demand_same_file("clone", content, stored(clone(model).fit(*given)))
+    data = (drawn.X,) if drawn.y is None else (drawn.X, drawn.y)
+    demand_same_file("clone", content, stored(clone(model).fit(*data)))
     again = loaded(content)
-    demand_same_file("loaded", content, stored(clone(again).fit(*given)))
+    demand_same_file("loaded", content, stored(clone(again).fit(*data)))
     if not model.get_params().get("warm_start"):
-        demand_same_file("itself", content, stored(copy.deepcopy(model).fit(*given)))
+        demand_same_file("itself", content, stored(copy.deepcopy(model).fit(*data)))

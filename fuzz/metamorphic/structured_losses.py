@@ -1,4 +1,4 @@
-"""The one loss: added up, with costs and margins scaled, in order, unknown labels as masks."""
+"""Relations on the loss: enumeration, scaled costs and margins, inequalities, unknown labels."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Rng = np.random.Generator
 Subject = Callable[[Rng], Instance]
 Parts = dict[str, Any]
 
-#: Structures whose outputs are labels of places, one each.
+#: Structures whose outputs are one label for each place.
 PLACED = ("classes", "chains of order 0", "chains of order 1", "chains of order 2",
           "chains of order 3", "trees", "graphs", "grids", "enumeration",
           "accepted chains")  # fmt: skip
 LABELLED = (*PLACED, "segments", "accepted segments", "projective arcs", "arcs", "spans")
-#: Lists of all outputs have as many at most.
+#: The most outputs in a list of all outputs.
 MOST = 60
 
 
 def _drawn(subject: Subject, rng: Rng) -> tuple[Instance, Any] | None:
-    """Return an instance and a gold output of it, or None where nothing is legal."""
+    """Return an instance and a gold output, or None if no output is legal."""
     it = _learnable(subject(rng))
     exact = getattr(it.structure, "sums_are_exact", None)
     if isinstance(it.best, Refusal) or (exact is not None and not exact(**it.scores)):
@@ -43,7 +43,7 @@ def _drawn(subject: Subject, rng: Rng) -> tuple[Instance, Any] | None:
 
 
 def _learnable(it: Instance) -> Instance:
-    """Return an instance as losses take it: arcs know of labels, trees label the whole."""
+    """Return an instance in the form for losses: arcs have labels, trees a labelled root."""
     if "span" in it.scores:
         span = it.scores["span"].copy()
         span[0, -1, 0] = -np.inf
@@ -60,7 +60,7 @@ def _loss(it: Instance, y: Any, cost: Any, margin: float, temperature: float) ->
 
 
 def _close(it: Instance, cost: float, temperature: float) -> float:
-    """Return by how much a loss may be off: a difference of two values."""
+    """Return the allowed error of a loss, a difference of two values."""
     return 4 * (it.slack + 1e-12 * cost + 1e-11 * temperature)
 
 
@@ -70,7 +70,7 @@ def _n_labels(it: Instance) -> int:
 
 
 def _most(it: Instance, y: Any, largest: float) -> float:
-    """Return the most that an output can cost, roughly: every place at most."""
+    """Return a rough upper bound of an output's cost: the maximum at every place."""
     return largest * 2 * float(sum(np.shape(it.scores[it.structure.label_block])[:2]))
 
 
@@ -87,10 +87,10 @@ def costs_scaled(subject: Subject, rng: Rng) -> None:
     n, a = _n_labels(it), float(rng.choice((0.5, 3.0, 10.0)))
     table = np.abs(rng.normal(size=(n, n))) * (1 - np.eye(n))
     margin, temperature = float(rng.choice((0.3, 1.0))), float(rng.choice((0.0, *TEMPERATURES)))
-    one, slope = _loss(it, y, LabelCost(table), a * margin, temperature)
+    value, slope = _loss(it, y, LabelCost(table), a * margin, temperature)
     other, line = _loss(it, y, LabelCost(a * table), margin, temperature)
     close = _close(it, a * _most(it, y, float(table.max())), temperature)
-    demand_close("loss", one, other, close)
+    demand_close("loss", value, other, close)
     if temperature and (blur := 2 * it.blur(temperature)) < 0.01:
         for name, part in slope.items():
             apart = float(np.abs(part - line[name]).max(initial=0.0))
@@ -146,13 +146,13 @@ def ordered(subject: Subject, rng: Rng) -> None:
     cost = Hamming(normalize=bool(rng.random() < 0.3))
     margins = sorted((0.0, *rng.uniform(0, 3, size=2).tolist()))
     heats = sorted((0.0, *rng.choice(TEMPERATURES, size=1).tolist()))
-    found = {(g, e): _loss(it, y, cost, g, e)[0] for g in margins for e in heats}
+    losses = {(g, e): _loss(it, y, cost, g, e)[0] for g in margins for e in heats}
     close = _close(it, 3 * _most(it, y, 1.0), heats[-1])
     ascending = [((g, heats[0]), (g, heats[1])) for g in margins]
     ascending += [((g, e), (h, e)) for e in heats for g, h in itertools.pairwise(margins)]
     for low, high in ascending:
-        if not -close <= found[low] <= found[high] + close:
-            raise Different(f"loss {found[low]!r} at (γ, ε) = {low}, {found[high]!r} at {high}")
+        if not -close <= losses[low] <= losses[high] + close:
+            raise Different(f"loss {losses[low]!r} at (γ, ε) = {low}, {losses[high]!r} at {high}")
 
 
 @relation(
@@ -169,24 +169,24 @@ def unknown(subject: Subject, rng: Rng) -> None:
     flat = np.ravel(y)
     n = label.shape[-1]
     mask = np.zeros((len(flat), n), dtype=bool)
-    given: list[Any] = []
+    labels: list[Any] = []
     share = float(rng.choice((0.0, 0.3, 0.7, 1.0)))
     for row, k in zip(mask, flat.tolist(), strict=True):
         kind = rng.random()
         if kind < share:
-            given.append(None)
+            labels.append(None)
             row[:] = True
         elif kind < share + 0.2:
             choice = {k, int(rng.integers(n))}
-            given.append(choice)
+            labels.append(choice)
             row[list(choice)] = True
         else:
-            given.append(k)
+            labels.append(k)
             row[k] = True
-    partial = given[0] if label.ndim == 1 else given
+    partial = labels[0] if label.ndim == 1 else labels
     if label.ndim == 3:
         width = label.shape[1]
-        partial = [given[i : i + width] for i in range(0, len(given), width)]
+        partial = [labels[i : i + width] for i in range(0, len(labels), width)]
     temperature = float(rng.choice((0.0, *TEMPERATURES)))
     loss, gradient = StructuredLoss(temperature=temperature)(it.structure, partial, **it.scores)
     held = {**it.scores, "label": np.where(mask.reshape(label.shape), label, -np.inf)}

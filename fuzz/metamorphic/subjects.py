@@ -24,12 +24,12 @@ from structlearn.text import FeatureTemplates
 
 Rng = np.random.Generator
 
-#: How many models of each subject are fitted for relations that only query them.
+#: The number of models of each subject that are fitted for relations that only query them.
 POOL = 3
-#: Sentences from which those of all subjects are drawn.
+#: The pool from which the sentences of all subjects are drawn.
 N_SENTENCES = 300
 
-#: Characters that files, terminals, pages and encodings treat in ways of their own.
+#: Characters with special treatment in files, terminals, pages and encodings.
 ODD = (
     "/", "|", "\\", '"', "'", "<", "&", "#", "_", "-", ":", ",", ";", "=", "*", "(", "[", "%", "$",
     "é", "ß", "İ", "中", "😀", "e\u0301", "\u200b", "\x1b[31m", "+1",
@@ -44,12 +44,12 @@ def odd_string(rng: Rng, unsafe: Sequence[str] = ()) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An estimator that is not fitted yet, and its examples.
+    """An unfitted estimator and its examples.
 
     Attributes
     ----------
     y : list or None
-        None where the examples hold their labels, as those of tasks do.
+        None if the examples contain their labels, as for tasks.
     """
 
     estimator: Any
@@ -78,9 +78,9 @@ class Subject:
     draw : callable
         generator -> `Drawn`.
     inputs : callable
-        (generator, n) -> n inputs, as ``predict`` takes them in a list.
+        (generator, n) -> a list of n inputs for ``predict``.
     queries : tuple of str
-        Names in `fuzz.metamorphic.queries` of what the model can be asked.
+        Names of the model's queries in `fuzz.metamorphic.queries`.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Subject:
     queries: tuple[str, ...]
 
     def fitted(self, rng: Rng, pool: int = POOL) -> Any:
-        """Return one of the models that are fitted once for all queries."""
+        """Return one of the models fitted once for all queries."""
         return _pool(self, int(rng.integers(pool)))
 
     def drawn(self, number: int) -> Drawn:
@@ -113,7 +113,7 @@ def _sentences(rng: Rng, n: int) -> list[Any]:
 
 
 def _words(rng: Rng, sentence: Any) -> list[str]:
-    """Return words of a sentence, some of them unknown ones."""
+    """Return the words of a sentence, some replaced by unknown ones."""
     return [w if rng.random() < 0.9 else odd_string(rng) for w in sentence.words]
 
 
@@ -137,7 +137,7 @@ def _tagged_inputs(rng: Rng, n: int) -> list[Any]:
     return [list(zip(_words(rng, s), s.tags, strict=True)) for s in _sentences(rng, n)]
 
 
-#: Form of an example -> the examples that are drawn of it.
+#: Form of an example -> the pool of examples.
 FORMS: dict[str, Callable[[Any], Any]] = {
     "words": lambda s: list(s.words),
     "tags": lambda s: list(zip(s.words, s.tags, strict=True)),
@@ -149,7 +149,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 
 
 def sentences_of(form: str, rng: Rng, n: int) -> list[Any]:
-    """Draw n examples of a form of `FORMS`."""
+    """Draw n examples in a form of `FORMS`."""
     return [FORMS[form](s) for s in _sentences(rng, n)]
 
 
@@ -244,13 +244,13 @@ def _shapes() -> Any:
 
 def _draw_images(rng: Rng) -> Drawn:
     data = _shapes()
-    chosen = rng.choice(len(data.images), size=5, replace=False)
+    numbers = rng.choice(len(data.images), size=5, replace=False)
     learner = str(rng.choice((*_ONLINE, *_CONVEX)))
     estimator = ImageSegmenter(
         learner, scales=(1, 2)[: int(rng.integers(1, 3))], max_iter=2,
         superpixels=int(rng.choice((0, 0, 20))), random_state=int(rng.integers(1000)),
     )  # fmt: skip
-    return Drawn(estimator, [(data.images[i], data.masks[i]) for i in chosen])
+    return Drawn(estimator, [(data.images[i], data.masks[i]) for i in numbers])
 
 
 IMAGES = [
@@ -287,8 +287,8 @@ def _estimator_subject(name: str, estimator: Any, data: Callable[[], Any]) -> Su
     X, y = data()
 
     def draw(rng: Rng) -> Drawn:
-        chosen = rng.permutation(len(X) if isinstance(X, list) else X.shape[0])
-        return Drawn(clone(estimator), _rows(X, chosen), _rows(y, chosen))
+        order = rng.permutation(len(X) if isinstance(X, list) else X.shape[0])
+        return Drawn(clone(estimator), _rows(X, order), _rows(y, order))
 
     def inputs(rng: Rng, n: int) -> Any:
         return _rows(X, rng.integers(len(X) if isinstance(X, list) else X.shape[0], size=n))

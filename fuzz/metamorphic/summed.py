@@ -14,10 +14,10 @@ from structlearn.tasks import DependencyParser, Pipeline
 
 Rng = np.random.Generator
 
-#: Sums of double numbers in another order differ by this much; probabilities are at most 1.
+#: The tolerance of sums of doubles in another order; probabilities are at most 1.
 ROUNDING = 1e-9
 
-#: Subjects for which relations are not claimed, and why.
+#: Subjects for which relations are not claimed, with the reasons.
 NO_SUMS = {
     "estimator, matching": "sums over matchings are #P-hard",
     "estimator, program": "a program has no sums",
@@ -45,7 +45,7 @@ WORDLESS = {
 def with_query(
     subjects: dict[str, Subject], query: str, without: dict[str, str]
 ) -> dict[str, Subject]:
-    """Return the subjects that can be asked something, some of them left out."""
+    """Return the subjects with a query, some of them left out."""
     return {k: s for k, s in subjects.items() if query in s.queries and k not in without}
 
 
@@ -55,7 +55,7 @@ LISTED = with_query(SUMMED, "kbest", NOT_EXACT)
 
 
 def asked_of(subject: Subject, rng: Rng) -> tuple[Any, Any] | None:
-    """Return a model and one input; None where best trees and sums are of different sets."""
+    """Return a model and one input; None if best trees and sums range over different sets."""
     model, X = at_temperature(subject, rng), subject.inputs(rng, 1)
     parser = model.model_ if isinstance(model, DependencyParser) else None
     if isinstance(model, Pipeline):
@@ -65,7 +65,7 @@ def asked_of(subject: Subject, rng: Rng) -> tuple[Any, Any] | None:
 
 
 def tells_length(model: Any, X: Any, output: Any) -> bool:
-    """Whether the last span of an output of constituents ends with the last word."""
+    """Return whether the last span of a constituent output ends with the last word."""
     structure = getattr(model, "structure_", None)
     if not isinstance(structure, Constituency):
         return True
@@ -73,7 +73,7 @@ def tells_length(model: Any, X: Any, output: Any) -> bool:
 
 
 def probabilities_of(model: Any, X: Any, outputs: list[Any]) -> list[float]:
-    """Return P(output | input) as the model says it."""
+    """Return the model's P(output | input)."""
     if isinstance(X, list):
         return [float(p) for p in model.predict_proba(X * len(outputs), outputs)]
     return [float(model.predict_proba(X, [y])[0]) for y in outputs]

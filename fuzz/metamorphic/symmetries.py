@@ -1,4 +1,4 @@
-"""The same scores with labels, places and rules in another order: the same answers."""
+"""Relations on symmetries: labels, places and rules in another order change no answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Turned(NamedTuple):
 
 @relation(
     "labels and places renamed",
-    {name: Turned(STRUCTURES[name], found) for name, found in SYMMETRIES.items()},
+    {name: Turned(STRUCTURES[name], turn) for name, turn in SYMMETRIES.items()},
     claim="to rounding; outputs up to ties",
     not_claimed={
         "constraints": "they name labels and places",
@@ -63,7 +63,7 @@ class Turned(NamedTuple):
     },
 )
 def renamed(subject: Turned, rng: Rng) -> None:
-    """Ask an instance and the same one in other words."""
+    """Query an instance and its renamed twin."""
     it = subject.draw(rng)
     turn = subject.symmetries[int(rng.integers(len(subject.symmetries)))]
     if turn is labels and "arc" in it.scores and it.scores["arc"].ndim == 2:

@@ -1,4 +1,4 @@
-"""Blocks that are left out, and blocks of zeros; one table for all places, and one for each."""
+"""Relations on blocks: omitted or zero; one table for all places or one for each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pair_tables(scores: dict[str, Any]) -> Any:
 
 
 def _sites(it: Instance, name: str) -> tuple[int, ...] | None:
-    """Return how often a block that may be shared is used; None where it is used once."""
+    """Return the number of uses of a shareable block; None if it is used once."""
     if name.startswith("transition"):
         length = len(it.scores["segment" if "segment" in it.scores else "label"])
         axes = label_axes(it.structure, name, None)
@@ -38,7 +38,7 @@ def _sites(it: Instance, name: str) -> tuple[int, ...] | None:
 
 
 def _zeros(it: Instance, rng: Rng) -> Twin:
-    """All blocks, those that were left out as zeros."""
+    """All blocks, with zeros for those omitted."""
     n = it.scores[it.structure.label_block].shape[-1]
     missing = {}
     for name, block in it.structure.blocks(n).items():
@@ -63,7 +63,7 @@ def left_out(subject: Changed, rng: Rng) -> None:
 
 
 def _repeated(it: Instance, rng: Rng) -> Twin:
-    """Each table that all places share, given for each of them; a number as one for each pair."""
+    """Each shared table repeated for every place; a number repeated for every pair."""
     scores = dict(it.scores)
     for name, block in it.scores.items():
         sites = _sites(it, name)

@@ -1,4 +1,4 @@
-"""Sentences of a task's training: their order, weights and copies, within proven gaps."""
+"""Relations on training sentences of tasks: order, weights and copies, within proven gaps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__: list[str] = []
 Rng = np.random.Generator
 
 CLAIM = "within the proven gaps"
-#: Features of a token or an arc at most, for how far gaps let scores be apart.
+#: The most features of a token or an arc, to bound differences of scores by gaps.
 MOST_FEATURES = 100
 _TEMPLATES = FeatureTemplates.parse("word[-1..1]\nlower(word)\nsuffix(word, 2)")
 
@@ -42,7 +42,7 @@ class Learnt:
     kind : str
         Form of the examples, a name in `sentences_of`.
     learners : tuple of str
-        Those that come to their optimum in time.
+        The learners that reach their optimum in time.
     dual : bool
         Whether taggers have the dual of the log loss.
     """
@@ -65,7 +65,7 @@ class Learnt:
         return options, sentences_of(self.kind, rng, int(rng.integers(3, 7)))
 
 
-#: No head is left out by the model that chooses likely ones, which is learned online.
+#: The online model that preselects heads leaves none out.
 _ALL_HEADS = {"most_heads": 1000, "least_share": 1e-300}
 SENTENCES = {
     "tagger, templates": Learnt(lambda **o: Tagger(_TEMPLATES, **o), "tagged", ("crf", "svm")),
@@ -93,12 +93,12 @@ SENTENCES = {
 
 
 def _record(model: Any) -> dict[str, Any]:
-    found: dict[str, Any] = model.model_.training
-    return found
+    record: dict[str, Any] = model.model_.training
+    return record
 
 
 def _demand_optimum(question: str, one: Any, other: Any, X: Sequence[Any]) -> None:
-    """Raise `Different` unless two models can be near the optimum of one objective.
+    """Raise `Different` unless two models may both be near the optimum of one objective.
 
     As for estimators, ½‖w − w*‖² is at most the gap; scores of one output are then at most
     ‖w − w'‖ · ‖features‖ apart, and a probability changes by no more than scores do.
@@ -125,7 +125,7 @@ def _probes(it: Learnt, rng: Rng) -> list[Any]:
     return sentences_of("words" if it.kind == "tagged" else "tags", rng, 3)
 
 
-#: Of which nothing but features is made of sentences.
+#: Subjects that derive only features from sentences.
 PLAIN = {name: SENTENCES[name] for name in ("tagger, templates", "tagger, order 0",
          "tagger, all states", "tagger, hashed")}  # fmt: skip
 #: The perceptron that chooses candidates has the same ones for weights that are 2 or ¼ as large.
@@ -147,8 +147,8 @@ def reordered(it: Learnt, rng: Rng) -> None:
     """The order of the sentences does not change the optimum."""
     options, X = it.draw(rng)
     order = rng.permutation(len(X))
-    one, other = it.make(**options).fit(X), it.make(**options).fit([X[i] for i in order])
-    _demand_optimum("other order", one, other, _probes(it, rng))
+    first, other = it.make(**options).fit(X), it.make(**options).fit([X[i] for i in order])
+    _demand_optimum("other order", first, other, _probes(it, rng))
 
 
 @relation(
@@ -162,9 +162,9 @@ def copies(it: Learnt, rng: Rng) -> None:
     """A weight of 2 counts as having the sentence twice."""
     options, X = it.draw(rng)
     counts = rng.integers(1, 4, size=len(X))
-    one = it.make(**options).fit(X, sample_weight=counts.astype(float))
+    weighted = it.make(**options).fit(X, sample_weight=counts.astype(float))
     other = it.make(**options).fit([x for x, n in zip(X, counts, strict=True) for _ in range(n)])
-    _demand_optimum("copies", one, other, _probes(it, rng))
+    _demand_optimum("copies", weighted, other, _probes(it, rng))
 
 
 @relation("weight 0 of a sentence = removed", TASKS, cost="fit")
@@ -173,14 +173,14 @@ def removed(subject: Subject, rng: Rng) -> None:
     drawn = subject.draw(rng)
     weights = rng.choice((0.0, 1.0, 1.0, 2.0), size=len(drawn.X))
     weights[int(rng.integers(len(weights)))] = 1.0
-    kept = np.flatnonzero(weights)
+    present = np.flatnonzero(weights)
     X = subject.inputs(rng, 2)
     name = str(rng.choice([q for q in subject.queries if q != "explain"]))
-    fewer = replace(drawn, X=[drawn.X[int(i)] for i in kept])
-    one, other = drawn.fit(sample_weight=weights), fewer.fit(sample_weight=weights[kept])
-    answers = [ask(lambda model=model: QUERIES[name](model, X)) for model in (one, other)]
+    fewer = replace(drawn, X=[drawn.X[int(i)] for i in present])
+    weighted, other = drawn.fit(sample_weight=weights), fewer.fit(sample_weight=weights[present])
+    answers = [ask(lambda model=model: QUERIES[name](model, X)) for model in (weighted, other)]
     demand_same(name, *answers)
-    demand_same("history", _history(one), _history(other))
+    demand_same("history", _history(weighted), _history(other))
 
 
 @relation(
@@ -194,9 +194,9 @@ def scaled(it: Learnt, rng: Rng) -> None:
     """Weights a times as large, and C a times as large."""
     options, X = it.draw(rng)
     a, weights = float(rng.choice((0.25, 2.0))), rng.uniform(0.2, 2.0, size=len(X))
-    one = it.make(**options).fit(X, sample_weight=a * weights)
+    weighted = it.make(**options).fit(X, sample_weight=a * weights)
     other = it.make(**{**options, "C": a * options["C"]}).fit(X, sample_weight=weights)
-    _demand_optimum("C", one, other, _probes(it, rng))
+    _demand_optimum("C", weighted, other, _probes(it, rng))
 
 
 @relation("threads of a task's training", TASKS, cost="fit")
@@ -213,6 +213,6 @@ def threads(subject: Subject, rng: Rng) -> None:
 
 
 def _history(model: Any) -> Any:
-    """Return what a training recorded, but for the time that it took."""
+    """Return the record of a training, without times."""
     records = getattr(model, "history_", None) or []
     return plain([{k: v for k, v in r.items() if k != "seconds"} for r in records])

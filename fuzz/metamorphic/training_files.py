@@ -1,4 +1,4 @@
-"""Training from files, lists and streams: the same sentences make the same model."""
+"""Relations on training from files, lists and streams: equal sentences give equal models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rng = np.random.Generator
 
 
 def _with_odd_words(rng: Rng, sentences: list[Any]) -> list[Any]:
-    """Return labelled sentences some of whose words are odd ones."""
+    """Return labelled sentences with some odd words."""
     return [
         [(odd_string(rng) if rng.random() < 0.1 else word, *rest) for word, *rest in sentence]
         for sentence in sentences
@@ -46,7 +46,7 @@ def _formats(it: FileSubject) -> tuple[str, ...]:
 
 
 def _rows(it: FileSubject, sentences: Any) -> list[Any]:
-    """Return the cells of all tokens as they stand in a file."""
+    """Return the cells of all tokens in a file."""
     if it.subject.name.startswith("parser"):
         return [
             [
@@ -86,11 +86,11 @@ def file_and_list(it: FileSubject, rng: Rng) -> None:
         content = spell(_rows(it, X), spelling)
     expected = clone(drawn.estimator).fit(X)
     path = memory_file(content, spelling.suffix)
-    told = {"format": format} if rng.random() < 0.5 else {}
-    found = clone(drawn.estimator).fit(path, **told)
+    options = {"format": format} if rng.random() < 0.5 else {}
+    model = clone(drawn.estimator).fit(path, **options)
     for name in ("separator", "table"):
-        found.model_.training.pop(name, None)
-    demand_same_file(f"{format}", stored(expected), stored(found))
+        model.model_.training.pop(name, None)
+    demand_same_file(f"{format}", stored(expected), stored(model))
 
 
 def _apart(name: str, X: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -166,12 +166,12 @@ STREAMS = {"tags": _stream(False), "chunks": _stream(True)}
 
 @relation("stream in file order = fit in file order", STREAMS, cost="fit")
 def stream_and_fit(subject: Subject, rng: Rng) -> None:
-    """A file that is read piece by piece in every pass makes the model of the whole file."""
+    """A file read piece by piece in every pass gives the model of the whole file."""
     drawn = subject.draw(rng)
     format = str(rng.choice(("columns", "conllu"))) if subject is STREAMS["tags"] else "columns"
     spelling = draw_spelling(rng, format)
     path = memory_file(spell(drawn.X, spelling), spelling.suffix)
     expected = clone(drawn.estimator).fit(path)
     with _pieces_of(int(rng.choice((1, 50, 300, 1 << 22)))):
-        found = clone(drawn.estimator).fit_stream(path)
-    demand_same_file(format, stored(expected), stored(found))
+        streamed = clone(drawn.estimator).fit_stream(path)
+    demand_same_file(format, stored(expected), stored(streamed))

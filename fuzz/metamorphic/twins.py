@@ -1,4 +1,4 @@
-"""Twins: one problem in two forms, whose every answer must be the same."""
+"""Twins: two forms of one problem that must have the same answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Parts = dict[str, Any]
 
 TEMPERATURES = (0.3, 1.0, 5.0)
 SUMS = ("log_partition", "infer", "marginals", "entropy", "count")
-#: Counting perfect matchings takes all of them.
+#: The largest matching to count: counting enumerates all perfect matchings.
 MOST_MATCHED = 4
 
 
@@ -37,9 +37,9 @@ class Twin:
     shift, factor : float
         A value of the twin is ``factor`` times that of the original plus ``shift``.
     heat : float
-        The temperature of the twin is so many times that of the original.
+        The factor of the twin's temperature.
     original : Instance, optional
-        What it is a twin of, where that is not the instance that was drawn.
+        The original, if it is not the drawn instance.
     """
 
     structure: Structure
@@ -53,22 +53,22 @@ class Twin:
 
 
 def queries_of(structure: Structure, scores: Parts) -> tuple[str, ...]:
-    """Return what a structure can be asked in reasonable time."""
-    found = ("argmax", "solve", "kbest")
+    """Return the queries that a structure answers in reasonable time."""
+    queries = ("argmax", "solve", "kbest")
     if isinstance(structure, Matching):
-        return (*found, "count") if len(scores["pair"]) <= MOST_MATCHED else found
+        return (*queries, "count") if len(scores["pair"]) <= MOST_MATCHED else queries
     constrained = type(structure).__name__.startswith("Constrained")
-    return found if constrained or isinstance(structure, Program) else (*found, *SUMS)
+    return queries if constrained or isinstance(structure, Program) else (*queries, *SUMS)
 
 
 def demand_close(question: str, one: float, other: float, slack: float) -> None:
-    """Raise `Different` where two values differ by more than the slack."""
+    """Raise `Different` if two values differ by more than the slack."""
     if not (abs(one - other) <= slack or one == other):
         raise Different(f"{question}: {one!r}, and {other!r}, not within {slack:.2g}")
 
 
 def demand_twin(rng: Rng, one: Instance, twin: Twin, without: tuple[str, ...] = ()) -> None:
-    """Ask an instance and its twin one question, chosen at random."""
+    """Ask an instance and its twin one random query."""
     one = twin.original or one
     other = Instance(twin.structure, twin.scores)
     names = [name for name in queries_of(one.structure, one.scores) if name not in without]
@@ -96,16 +96,16 @@ def demand_twin(rng: Rng, one: Instance, twin: Twin, without: tuple[str, ...] = 
             return
         a, b = (p[1] if query == "infer" else p for p in (a, b))
         for name, back in twin.parts(b).items():
-            known = np.asarray(a[name])
-            if (extra := np.ndim(back) - known.ndim) > 0:  # by position, and summed
+            counts = np.asarray(a[name])
+            if (extra := np.ndim(back) - counts.ndim) > 0:  # by position, and summed
                 back = back.sum(axis=tuple(range(extra)))
             elif extra < 0:
-                known = known.sum(axis=tuple(range(-extra)))
-            apart = np.ma.filled(np.abs(known - back), 0.0)
-            if apart.size and not apart.max() <= blur * max(1.0, float(np.max(np.abs(known)))):
+                counts = counts.sum(axis=tuple(range(-extra)))
+            apart = np.ma.filled(np.abs(counts - back), 0.0)
+            if apart.size and not apart.max() <= blur * max(1.0, float(np.max(np.abs(counts)))):
                 at = np.unravel_index(int(apart.argmax()), apart.shape)
                 raise Different(
-                    f"{query} of {name} at {tuple(map(int, at))}: {known[at]!r}, and "
+                    f"{query} of {name} at {tuple(map(int, at))}: {counts[at]!r}, and "
                     f"{np.asarray(back)[at]!r}, not within {blur:.2g}"
                 )
 
@@ -119,12 +119,12 @@ def _answer(it: Instance, query: str, temperature: float, n: int) -> Any:
     options: Parts = {}
     if query in SUMS and query != "count":
         options["temperature"] = temperature
-    given = (n,) if query == "kbest" else ()
-    return attempt(lambda: method(*given, **options, **it.scores))
+    arguments = (n,) if query == "kbest" else ()
+    return attempt(lambda: method(*arguments, **options, **it.scores))
 
 
 def _best(query: str, one: Instance, twin: Twin, a: Any, b: Any, slack: float) -> None:
-    """Compare best outputs by their scores: of tied ones each may be given."""
+    """Compare best outputs by their scores: any of several tied ones may be returned."""
 
     def score(y: Any) -> float:
         return float(one.structure.score(y, **one.scores))
@@ -139,9 +139,9 @@ def _best(query: str, one: Instance, twin: Twin, a: Any, b: Any, slack: float) -
             return
         pairs = [((a.value, a.output), (b.value, b.output))]
     else:
-        found = float(twin.structure.score(b, **twin.scores))
-        pairs = [((score(a), a), (found, b))]
-    for (value, _), (found, y) in pairs:
-        demand_close(query, twin.factor * value + twin.shift, found, slack)
+        score_b = float(twin.structure.score(b, **twin.scores))
+        pairs = [((score(a), a), (score_b, b))]
+    for (value, _), (score_b, y) in pairs:
+        demand_close(query, twin.factor * value + twin.shift, score_b, slack)
         back = score(twin.output(y))
         demand_close(f"{query}: score of the output", value, back, slack / twin.factor)

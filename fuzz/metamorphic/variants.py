@@ -1,4 +1,4 @@
-"""Models that are calibrated, and models as they were fitted, as subjects of their own."""
+"""Subjects in two variants: with calibrated models, and with models as fitted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Variant:
-    """A subject whose models are calibrated, or are as they were fitted."""
+    """A subject whose models are calibrated, or left as fitted."""
 
     subject: Subject
     calibrated: bool
@@ -41,6 +41,6 @@ def both(subjects: Iterable[Subject]) -> dict[str, Variant]:
 
 
 def named(*beginnings: str) -> list[Subject]:
-    """Return the tasks over text whose names begin so."""
+    """Return the text tasks whose names begin with a prefix."""
     everything = {**TEXT_TASKS, **FEW_LABELS}
     return [s for name, s in everything.items() if name.startswith(beginnings)]

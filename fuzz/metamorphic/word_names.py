@@ -1,4 +1,4 @@
-"""Words, features and columns by other names, for models that look at whole ones only."""
+"""Relations on names of words, features and columns, for models that use only whole names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _renaming(rng: Rng, words: set[str]) -> dict[str, str]:
     "hashed features": "other names share other weights",
 })  # fmt: skip
 def words_renamed(subject: Subject, rng: Rng) -> None:
-    """Words by other names make a model of the same bits, for features of whole words."""
+    """Renamed words give a model with the same bits, for features of whole words."""
     drawn, X = subject.draw(rng), subject.inputs(rng, 2)
     new = _renaming(rng, {w for s in drawn.X for w, _ in s} | {w for s in X for w in s})
     model = drawn.fit()
@@ -64,8 +64,8 @@ def words_renamed(subject: Subject, rng: Rng) -> None:
     renamed = [[new[w] for w in s] for s in X]
     for query in ASKED:
         pairs = ((model, X), (other, renamed))
-        one, two = (ask(lambda m=m, x=x, q=query: QUERIES[q](m, x)) for m, x in pairs)
-        demand_same(query, one, two)
+        first, second = (ask(lambda m=m, x=x, q=query: QUERIES[q](m, x)) for m, x in pairs)
+        demand_same(query, first, second)
 
 
 STRINGS = {
@@ -79,20 +79,20 @@ def _features(x: Any, new: Mapping[str, str] | None, found: set[str]) -> Any:
     if isinstance(x, str):
         found.add(x)
         return new[x] if new else x
-    return [_features(one, new, found) for one in x]
+    return [_features(item, new, found) for item in x]
 
 
 @relation("features renamed", STRINGS, cost="fit")
 def features_renamed(subject: Subject, rng: Rng) -> None:
-    """Features that are strings, by other names, make a model of the same bits."""
+    """Renamed string features give a model with the same bits."""
     drawn, X = subject.draw(rng), subject.inputs(rng, 2)
-    known: set[str] = set()
-    _features(drawn.X, None, known)
-    new = _renaming(rng, known)
+    names: set[str] = set()
+    _features(drawn.X, None, names)
+    new = _renaming(rng, names)
     model = drawn.fit()
     other = clone(drawn.estimator).fit(_features(drawn.X, new, set()), drawn.y)
     renamed = _features(X, new, set())
     for query in subject.queries:
         pairs = ((model, X), (other, renamed))
-        one, two = (ask(lambda m=m, x=x, q=query: QUERIES[q](m, x)) for m, x in pairs)
-        demand_same(query, one, two)
+        first, second = (ask(lambda m=m, x=x, q=query: QUERIES[q](m, x)) for m, x in pairs)
+        demand_same(query, first, second)

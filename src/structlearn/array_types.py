@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-#: Numbers in double precision: a table of any rank, and a list of them.
+#: Double-precision numbers: an array of any rank, and a vector.
 Array = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""What users give, checked and named in messages."""
+"""Checks of arguments, with messages that name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number within bounds, NumPy's included, as Python's own."""
+    """Return a whole number within bounds as a Python int; NumPy's integers are accepted."""
     from numbers import Integral
 
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -34,6 +34,6 @@ def check_number(name: str, value: Any, *, above: bool) -> float:
 
 
 def check_path(name: str, path: Any) -> None:
-    """Refuse what cannot be the name of a checkpoint."""
+    """Raise ValueError if a value cannot be the name of a checkpoint."""
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
         raise ValueError(f"{name} must be None or the name of a file, got {path!r}")

@@ -1,4 +1,4 @@
-"""The tour: text, learning on built-in data, a look inside one prediction, and trees."""
+"""The tour of ``structlearn demo``: text, learning, a look inside one prediction, and trees."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .metrics import chunk_f1
 from .printing import UnreadError, visible
 from .structures import Chain, trellis
 
-#: Words that are something else each time.
+#: Ambiguous words: each occurrence has another meaning.
 _TEXT = "I left my left glove on the left. They can fish in the can."
 
 
 def word_features(words: Sequence[str]) -> list[list[str]]:
-    """Return for each word the features of the tour: itself, its neighbours, endings, case."""
+    """Return the features of each word in the tour: itself, its neighbours, endings, case."""
     lower = ["<s>", *(w.lower() for w in words), "</s>"]
     return [
         [
@@ -44,7 +44,7 @@ def word_features(words: Sequence[str]) -> list[list[str]]:
 
 
 class _Output(Console):
-    """Standard output; whoever closes the pipe has seen enough."""
+    """Standard output; a closed pipe raises ``UnreadError``."""
 
     def on_broken_pipe(self) -> None:
         raise UnreadError
@@ -62,11 +62,11 @@ def run(
     Parameters
     ----------
     sentences : int
-        Size of the made treebank; a fifth is held out.
+        Size of the synthetic treebank; a fifth is held out.
     random_state : int
         Seed.
     text : path, optional
-        A file of English text, for the end; by default a paragraph of ours.
+        A file of English text, for the end; by default a built-in paragraph.
     console : rich Console, optional
         Where to print; default standard output.
     """
@@ -94,7 +94,7 @@ def run(
 def _show_learning(
     out: Console, words: Any, features: Any, chunks: Any, cut: int, random_state: int
 ) -> Any:
-    """Learn phrases in several ways, from poor to rich; return the SVM."""
+    """Learn phrases by several models, from poor to rich; return the SVM."""
     alone = [[row[:1] for row in sentence] for sentence in features]
     rule = sorted(_impossible_pairs({k for row in chunks for k in row}))
     settings: dict[str, Any] = {"C": 0.1, "max_iter": 32, "tol": 0.05, "random_state": random_state}
@@ -144,7 +144,7 @@ def _impossible_pairs(labels: set[str]) -> list[tuple[str, str]]:
 def _measure(
     out: Console, model: Any, X: list[Any], y: list[Any], cut: int
 ) -> tuple[float, int, float]:
-    """Train and test; return F1 of phrases, the number of impossible labels, and seconds."""
+    """Train and test; return the F1 of phrases, the number of impossible labels, and seconds."""
     begin = time.perf_counter()
     with warnings.catch_warnings(), out.status(f"training {type(model).__name__} …"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a tour, not a proof
@@ -162,7 +162,7 @@ def _measure(
 def _look_inside(
     out: Console, model: Any, words: list[Any], features: list[Any], tags: list[Any]
 ) -> None:
-    """Show a sentence's trellis, and what the cost does to it in training."""
+    """Show a sentence's trellis, and the effect of the cost in training."""
     i, scores = _telling_sentence(model, features, tags)
     names = model.classes_
     index = {k: n for n, k in enumerate(names.tolist())}
@@ -176,8 +176,8 @@ def _look_inside(
         "each label. A number is the score of the best labelling of the words up to there that "
         "ends with this label, and ‹ the label before it; the best path is marked ●.\n"
     )
-    shown = _rows_to_show(scores, [plain.path, augmented.path, gold])
-    out.print(_draw(words[i], names, shown, plain, "bold green"))
+    rows = _rows_to_show(scores, [plain.path, augmented.path, gold])
+    out.print(_draw(words[i], names, rows, plain, "bold green"))
     chain = Chain()
     out.print(
         f"\nBest path, score {chain.score(plain.path, **scores):.2f}: "
@@ -188,7 +188,7 @@ def _look_inside(
         "\nTraining asks for more: the right path must win by as many points as another has wrong "
         "labels. So 1 is added to the cell of every wrong label, and the search runs again:\n"
     )
-    out.print(_draw(words[i], names, shown, augmented, "bold red"))
+    out.print(_draw(words[i], names, rows, augmented, "bold red"))
     value, _ = hinge_loss()(chain, gold, **scores)
     out.print(
         f"\nNow [bold red]{' '.join(names[augmented.path])}[/] wins: score "
@@ -257,7 +257,7 @@ _SMALL: dict[str, Any] = {"folds": 2, "max_iter": 3}
 
 
 def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
-    """Learn both parsers and show what they make of one sentence."""
+    """Train both parsers and show their trees of one sentence."""
     from .tasks import ConstituencyParser, DependencyParser
 
     train, test = list(train)[:_TREES], list(test)[:_TESTED]
@@ -277,23 +277,23 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
             learned.append(parser.fit(list(trees)))
         seconds.append(time.perf_counter() - begin)
     arcs, spans = learned
-    found = arcs.evaluate(list(map(_rows, test)))
+    scores = arcs.evaluate(list(map(_rows, test)))
     brackets = spans.evaluate([s.brackets for s in test])
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("parser", "what", "right %", "training s"):
         table.add_column(title, justify="left" if title in ("parser", "what") else "right")
-    heads, relations = (f"{100 * found[name]:.1f}" for name in ("uas", "las"))
+    heads, relations = (f"{100 * scores[name]:.1f}" for name in ("uas", "las"))
     table.add_row("dependencies", "heads", heads, f"{seconds[0]:.2f}")
     table.add_row("", "heads with relations", relations, "")
     table.add_row(
         "constituents", "brackets (F1)", f"{100 * brackets['f1']:.1f}", f"{seconds[1]:.2f}"
     )
     out.print(table)
-    chosen = next((s for s in test if 5 <= len(s.words) <= 9), test[0])
-    tree = arcs.predict([list(chosen.words)])[0]
-    words = ["ROOT", *chosen.words]
-    right = list(zip(chosen.heads, chosen.deprels, strict=True))
-    out.print(Text(f"\n{' '.join(chosen.words)}\n", "bold"))
+    example = next((s for s in test if 5 <= len(s.words) <= 9), test[0])
+    tree = arcs.predict([list(example.words)])[0]
+    words = ["ROOT", *example.words]
+    right = list(zip(example.heads, example.deprels, strict=True))
+    out.print(Text(f"\n{' '.join(example.words)}\n", "bold"))
     drawing = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("", "word", "relation", "head"):
         drawing.add_column(title, justify="left" if title else "right")
@@ -309,7 +309,7 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
         )
     out.print(drawing)
     out.print()
-    out.print(Text(_indented(spans.predict([list(chosen.words)])[0])))
+    out.print(Text(_indented(spans.predict([list(example.words)])[0])))
 
 
 def _show_text(out: Console, path: str | None) -> None:
@@ -328,13 +328,13 @@ def _show_text(out: Console, path: str | None) -> None:
     doc = nlp(text)
     out.print("\n[bold]1. Text in, analysis out[/bold], by the English model in models/english:\n")
     out.print(Text(f"   {visible(text.strip()[:2000], lines=True)}\n", "italic"))
-    shown = doc.sentences[:10]
-    alone = nlp.annotate([[token.text] for sentence in shown for token in sentence])
+    sentences = doc.sentences[:10]
+    alone = nlp.annotate([[token.text] for sentence in sentences for token in sentence])
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("word", "tag, the word alone", "tag, in its sentence", "lemma", "relation"):
         table.add_column(title)
     changed = n = 0
-    for sentence in shown:
+    for sentence in sentences:
         table.add_row()
         for token in sentence:
             single = alone[n]
@@ -355,13 +355,13 @@ def _show_text(out: Console, path: str | None) -> None:
 
 
 def _rows(sentence: Any) -> list[tuple[Any, ...]]:
-    """Return a sentence as a dependency parser learns from it."""
+    """Return a sentence as training data for a dependency parser."""
     columns = (sentence.words, sentence.tags, sentence.heads, sentence.deprels)
     return list(zip(*columns, strict=True))
 
 
 def _indented(tree: Any, depth: int = 0) -> str:
-    """Return brackets, a line for each node that holds another."""
+    """Return brackets, with a line for each node that contains another."""
     if tree.word is not None or all(child.word is not None for child in tree.children):
         return "  " * depth + str(tree)
     inner = "\n".join(_indented(child, depth + 1) for child in tree.children)

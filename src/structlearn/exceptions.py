@@ -20,17 +20,17 @@ __all__ = [
     "UnboundedError",
 ]
 
-#: What KeyboardInterrupt says after a training that keeps what it has.
+#: The message of KeyboardInterrupt after a training that keeps its weights.
 INTERRUPTED = "training was interrupted; the model holds the weights reached so far"
 
-# The core's own, which has no room for one.
+# Defined by the core, where a class cannot have a docstring.
 InfeasibleError.__doc__ = "No legal output is left: every output scores −∞, or breaks a constraint."
 
 
 class CapabilityError(ValueError):
-    """A structure was asked for what mathematics (or its author) does not give it.
+    """The structure does not support this query, for mathematical reasons or by its author's will.
 
-    The message names what does work instead.
+    The message names alternatives.
     """
 
 
@@ -44,8 +44,8 @@ class ConflictError(InfeasibleError):
     Attributes
     ----------
     conflict : list of str
-        Names of constraints that contradict each other; without any one of them the others do not,
-        unless the message says that they could not be told apart in time.
+        Names of constraints that contradict each other. It is minimal: without any one of them, the
+        others do not, unless the message says that there was no time to reduce it.
     """
 
     def __init__(self, message: str, conflict: list[str]) -> None:
@@ -65,7 +65,7 @@ class InexactInferenceWarning(UserWarning):
 
 
 class FileError(ValueError):
-    """A file cannot be read, written or used; the message names it, and the line where known.
+    """A file cannot be read, written or used; the message names it, and the line if known.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class FileError(ValueError):
     line : int or None
         The line, from 1.
     reason : str
-        What is wrong, without the place.
+        The error, without the place.
     """
 
     def __init__(self, path: str, reason: str, line: int | None = None) -> None:
@@ -90,7 +90,7 @@ class FileError(ValueError):
 
 
 class _NotFittedError(ValueError, AttributeError):
-    """A model was asked before it had learned anything."""
+    """A model was used before it was fitted."""
 
 
 _NotFittedError.__name__ = _NotFittedError.__qualname__ = "NotFittedError"
@@ -112,15 +112,15 @@ class NotSubmodularError(ValueError):
 
 
 class UnboundedError(ValueError):
-    """A program has outputs of any score, however large; the message says which parts grow."""
+    """A program has outputs with arbitrarily high scores; the message names the growing parts."""
 
 
 class MissingFunctionError(ValueError):
-    """Templates call a function by name that was not given."""
+    """Templates call a function that was not given."""
 
 
 class LineError(ValueError):
-    """A line of a text cannot be read; what the native readers raise, who do not know the file."""
+    """A line of a text cannot be read; raised by the native readers, which do not know the file."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}" if line else reason)
@@ -133,8 +133,8 @@ class LineError(ValueError):
     def in_file(self, path: str, advice: str = "") -> FileError:
         """Return the same error with the name of the file.
 
-        ``advice`` answers a reason that ends with a question, "Is this running text?": what to do
-        depends on what the file is read for.
+        ``advice`` answers a reason that ends with a question such as "Is this running text?": the
+        remedy depends on the purpose of reading.
         """
         reason = f"{self.reason} {advice}" if self.reason.endswith("?") else self.reason
         # One file of a folder may be named already, and may be all that is read.

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when first used: most commands need few of them."""
+"""Lazy packages: names are imported when first used, because most commands need few of them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def lazy_names(
     package : str
         Its ``__name__``.
     homes : mapping of str to str
-        The names, and the modules of the package that define them. A name must not be a module of
-        the package too: once imported, the module would hide it.
+        The names, and the modules of the package that define them. A name must not also be a module
+        of the package: once imported, the module would hide it.
     modules : sequence of str
-        Modules of the package that can be reached as its attributes.
+        Modules of the package that are available as its attributes.
     """
 
     def getattribute(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""How far a piece of work has come: a bar on a terminal, plain lines elsewhere."""
+"""Progress reporting: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Write a line to standard error, above the bar where there is one."""
+    """Write a line to standard error, above the bar if there is one."""
     meter = Meter.current
     if meter is not None and meter.bar is not None:
         meter.bar.console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
@@ -24,15 +24,15 @@ def say(line: str) -> None:
 
 
 def portions(n: int, size: int, unit: str) -> Iterator[range]:
-    """Yield the numbers up to n in ranges; a meter that has no total shows how many are done.
+    """Yield the numbers up to n in ranges, and show progress on a meter without a total.
 
     Parameters
     ----------
     n : int
     size : int
-        Of a range; without such a meter there is one range.
+        Size of a range; without such a meter there is a single range.
     unit : str
-        What is counted.
+        The name of the counted things.
     """
     meter = Meter.current
     if meter is None or meter.total is not None:
@@ -43,29 +43,29 @@ def portions(n: int, size: int, unit: str) -> Iterator[range]:
         yield range(begin, min(begin + size, n))
         done = min(begin + size, n)
         meter.show(done, f"{done:,} of {n:,} {unit}")
-    meter.total = None  # what comes after it may take time too
+    meter.total = None  # the work after the loop may take time too
 
 
 class Meter:
-    """Shows on standard error how far a piece of work has come; a context manager.
+    """A context manager that reports the progress of work on standard error.
 
-    On a terminal a bar appears once the work has taken two seconds, with what is done, the total
-    and the time left, and disappears at the end. Elsewhere there is no bar, and :meth:`note` writes
-    plain lines. A meter inside another one shows nothing: what is around it does.
+    On a terminal a bar appears after two seconds, with the work done, the total and the time left,
+    and disappears at the end. Elsewhere there is no bar, and :meth:`note` writes plain lines. A
+    meter inside another one shows nothing: the outer one does.
 
     Parameters
     ----------
     what : str
-        What is being done.
+        The name of the work.
     total : float, optional
-        How much there is to do; without it the bar shows no time left.
+        The amount of work; without it the bar shows no time left.
     unit : str
-        What calling the meter counts.
+        The unit of the counts that the meter is called with.
     shown : bool
-        False: nothing is shown at all.
+        False shows nothing at all.
     """
 
-    #: The one that is shown.
+    #: The meter on display.
     current: ClassVar[Meter | None] = None
     #: Seconds before the bar appears.
     delay: ClassVar[float] = 2.0
@@ -81,23 +81,23 @@ class Meter:
         self._done = 0.0
         self._begin = self._last = time.monotonic()
 
-    # -- what is told ---------------------------------------------------------------------------
+    # -- reports --------------------------------------------------------------------------------
 
     def show(self, done: float, text: str = "") -> None:
-        """Show how much is done, and a few words on it."""
+        """Show the amount done, and a few words about it."""
         self._done, self.text, self._last = done, visible(text), time.monotonic()
         if self.total is not None and done > self.total:
-            self.total = None  # it was only an estimate
+            self.total = None  # the total was only an estimate
         self._update()
 
     def note(self, done: float, line: str) -> None:
-        """Show how much is done: as a bar on a terminal, elsewhere as this line."""
+        """Show the amount done: as a bar on a terminal, as this line elsewhere."""
         self.show(done, line)
         if self.shown and not self.on_terminal:
             say(line)
 
     def share(self, done: float) -> None:
-        """Show the share that is done, from 0 to 1."""
+        """Show the share done, from 0 to 1."""
         if self.total is None and self._done == 0:
             self.total = 1.0
         self.show(done, self.text)
@@ -105,11 +105,11 @@ class Meter:
     def counting(self, function: Callable[..., Result], text: str) -> Callable[..., Result]:
         """Return a function that does the same and counts its calls."""
 
-        def counted(*given: Any, **named: Any) -> Result:
+        def counted(*args: Any, **kwargs: Any) -> Result:
             self.show(self._done, text)
-            found = function(*given, **named)
+            result = function(*args, **kwargs)
             self.show(self._done + 1, text)
-            return found
+            return result
 
         return counted
 
@@ -125,14 +125,14 @@ class Meter:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate of the time left, by the mean speed so far; None if it is not known."""
+        """Estimated time left, by the mean speed so far; None if unknown."""
         if self.total is None or self._done <= 0:
             return None
         speed = self._done / max(self._last - self._begin, 1e-9)
         left = (self.total - self._done) / speed - (time.monotonic() - self._last)
         return max(0.0, left)
 
-    # -- what is drawn --------------------------------------------------------------------------
+    # -- drawing --------------------------------------------------------------------------------
 
     def __enter__(self) -> Meter:
         if Meter.current is None and self.on_terminal:
@@ -160,11 +160,11 @@ class Meter:
         try:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
-        except ImportError:  # labelling goes on without a bar
+        except ImportError:  # labelling continues without a bar
             return
         notes: Any = Notes()
         with self._lock:
-            if self._timer is None:  # it has ended in the meantime
+            if self._timer is None:  # the meter has ended in the meantime
                 return
             self.bar = Progress(
                 TextColumn("{task.description}", markup=False),
@@ -187,7 +187,7 @@ class Meter:
 
     @property
     def times(self) -> str:
-        """The time that has passed, and that which is left if it is known."""
+        """The time passed, and the time left if known."""
         left = self.seconds_left
         passed = _clock(self.seconds)
         return passed if left is None else f"{passed}, {_clock(left)} left"

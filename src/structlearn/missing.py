@@ -1,4 +1,4 @@
-"""Packages that structlearn-core goes without: importing one of them says how to get it.
+"""Advice for missing packages: importing one that structlearn-core lacks says how to install it.
 
 ``structlearn-core`` has no dependencies and labels text with models that were trained elsewhere;
 ``structlearn`` requires it and the packages listed here, and has the modules that learn.
@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-#: Packages that the distribution structlearn requires, as they are imported, and their names.
+#: Import names of the packages that the distribution structlearn requires, and their PyPI names.
 REQUIRED = {
     "highspy": "HiGHS (highspy)",
     "joblib": "joblib",
@@ -22,7 +22,7 @@ REQUIRED = {
     "sklearn": "scikit-learn",
     "threadpoolctl": "threadpoolctl",
 }
-#: Our own packages that it brings: no model of text needs them.
+#: Our own packages in that distribution: text models do not need them.
 BROUGHT = (
     "datasets",
     "distributed",
@@ -42,22 +42,22 @@ BROUGHT = (
 
 
 class MissingPackages:
-    """The last of Python's finders: it is asked for what no other has found."""
+    """The last of Python's finders, asked only for modules that no other finds."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Raise ModuleNotFoundError with advice if what is imported comes with structlearn.
+        """Raise ModuleNotFoundError with advice if the module comes with structlearn.
 
-        What structlearn brings may be in another folder than structlearn-core, the user's and the
-        system's for instance: there it is found.
+        structlearn's modules may be in another folder than structlearn-core's, for instance the
+        user's and not the system's: they are found there.
         """
         home, _, brought = name.partition(".")
         if home == "structlearn" and brought in BROUGHT:
             from importlib.machinery import PathFinder
 
             package = name.rpartition(".")[0].replace(".", "/")
-            if found := PathFinder.find_spec(name, [f"{folder}/{package}" for folder in sys.path]):
-                return found
+            if spec := PathFinder.find_spec(name, [f"{folder}/{package}" for folder in sys.path]):
+                return spec
         elif name not in REQUIRED or _importer().partition(".")[0] != "structlearn":
             return None
         raise ModuleNotFoundError(

@@ -43,19 +43,19 @@ def plot_convergence(
     ax: Any = None,
     labels: Sequence[str] | None = None,
 ) -> Any:
-    """Draw how trainings went, one line each.
+    """Draw the progress of trainings, one line each.
 
     Parameters
     ----------
     models : estimator, history, sequence of them, or dict of name to them
-        Fitted estimators, or what they keep in ``history_``: lists of records.
+        Fitted estimators, or their ``history_``: lists of records.
     x : {"seconds", "iteration", "oracle_calls"}
-        What runs to the right. It has a logarithmic scale where it spans two decades or more.
+        The horizontal axis. It has a logarithmic scale if it spans two decades or more.
     y : {"gap", "relative gap", "estimated gap", "objective", "dual", "loss"}
-        What is drawn, "relative gap" being gap / objective. Records without it are left out: some
-        learners look at their gap only now and then, and "estimated gap" shows what they guess in
-        between, "dual" the lower bound of the optimum that they have. Gaps have a logarithmic
-        scale; the others where they span more than one decade.
+        The vertical axis; "relative gap" is gap / objective. Records without it are left out: some
+        learners compute their gap only now and then. "estimated gap" shows their estimates in
+        between, "dual" their lower bound of the optimum. Gaps have a logarithmic scale; the others
+        if they span more than one decade.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's by default.
     labels : sequence of str, optional
@@ -65,9 +65,11 @@ def plot_convergence(
     -------
     matplotlib Axes
     """
-    for name, value, known in (("x", x, _X), ("y", y, _Y)):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
+    for name, value, allowed in (("x", x, _X), ("y", y, _Y)):
+        if value not in allowed:
+            raise ValueError(
+                f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}"
+            )
     named = _named_histories(models, labels)
     curves = {name: _curve(name, history, x, y) for name, history in named}
     if len(curves) < len(named):
@@ -90,7 +92,7 @@ def plot_rounds(estimator: Any, axes: Any = None) -> Any:
     Parameters
     ----------
     estimator : fitted StructuredSVM or StructuredModel
-        With ``solver="n-slack"`` or ``"one-slack"``: one that has ``rounds_``.
+        Fitted with ``solver="n-slack"`` or ``"one-slack"``, so that it has ``rounds_``.
     axes : pair of matplotlib Axes, optional
         Where to draw; a new figure's by default.
 
@@ -160,11 +162,11 @@ def plot_growth(
     Parameters
     ----------
     sizes, seconds : arrays of shape (m,)
-        What was measured.
+        The measurements.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's by default.
     label, xlabel, ylabel : str
-        What was timed, what grew, and what was counted where it is not seconds.
+        The name of the line, the growing quantity, and the measured one if it is not seconds.
 
     Returns
     -------
@@ -184,7 +186,7 @@ def plot_growth(
     return _finish(ax, xlabel, ylabel)
 
 
-# -- what is drawn ------------------------------------------------------------------------------
+# -- data ---------------------------------------------------------------------------------------
 
 
 def _named_histories(
@@ -193,8 +195,8 @@ def _named_histories(
     if isinstance(models, Mapping):
         names, items = [str(k) for k in models], list(models.values())
     else:
-        one = hasattr(models, "history_") or _is_history(models)
-        items = [models] if one else list(models)
+        is_single = hasattr(models, "history_") or _is_history(models)
+        items = [models] if is_single else list(models)
         names = [_name(model, k) for k, model in enumerate(items)]
     if not items:
         raise ValueError("nothing to draw")
@@ -227,34 +229,34 @@ def _name(model: Any, k: int) -> str:
 
 
 def _curve(name: str, history: list[dict[str, Any]], x: str, y: str) -> tuple[Vector, Vector]:
-    """Return places and values of the records that have both."""
+    """Return x and y of the records that have both."""
 
     def value(record: dict[str, Any]) -> float | None:
         if y == "estimated gap":
-            found = record.get("gap", record.get("estimated_gap"))
+            number = record.get("gap", record.get("estimated_gap"))
         elif y != "relative gap":
-            found = record.get(y)
+            number = record.get(y)
         else:
             gap, objective = record.get("gap"), record.get("objective")
-            found = gap / objective if gap is not None and objective else None
-        return None if found is None else float(found)
+            number = gap / objective if gap is not None and objective else None
+        return None if number is None else float(number)
 
     points = [(r[x], value(r)) for r in history if r.get(x) is not None]
-    kept = [(float(at), v) for at, v in points if v is not None]
-    if not kept:
+    pairs = [(float(at), v) for at, v in points if v is not None]
+    if not pairs:
         keys = sorted({k for record in history for k in record})
         raise ValueError(f"no record of {name} has {x} and {y}; keys are {', '.join(keys)}")
-    at, values = np.array(kept, dtype=np.float64).T
+    at, values = np.array(pairs, dtype=np.float64).T
     return at, values
 
 
 def _positive(values: Iterable[float]) -> bool:
-    """Whether a logarithmic scale can show them: none below 0, some above."""
+    """Return whether a logarithmic scale can show the values: none below 0, some above."""
     a = np.fromiter(values, dtype=np.float64)
     return bool((a >= 0).all() and (a > 0).any())
 
 
-# -- how it looks -------------------------------------------------------------------------------
+# -- style --------------------------------------------------------------------------------------
 
 
 def _pyplot() -> Any:
@@ -275,7 +277,7 @@ def _axes(ax: Any) -> Any:
 
 
 def _style(ax: Any, points: int) -> dict[str, Any]:
-    """Return the look of the next line: colour, dashes and marker differ, for print in grey."""
+    """Return the style of the next line: colour, dashes and marker differ, for print in grey."""
     k = sum(not str(line.get_label()).startswith("_") for line in ax.get_lines())
     return {
         "color": COLOURS[k % len(COLOURS)],

@@ -1,9 +1,9 @@
-"""Text for people: control characters made visible, and lines that nobody may be there to read.
+"""Output for people: control characters made visible, and streams that may be closed or broken.
 
-Labels, words, cells and names of files come from outside. On a terminal they could move the cursor
-or set colours and titles, in a page they are not allowed. Whatever the library prints or draws goes
-through :func:`visible`; results for programs (labelled files, JSON) go out as they are unless
-standard output is a terminal.
+Labels, words, cells and names of files come from outside. On a terminal, control characters in them
+could move the cursor or set colours and titles; in a page they are not allowed. Everything the
+library prints or draws goes through :func:`visible`; results for programs (labelled files, JSON)
+are written unchanged unless standard output is a terminal.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 _UNSHOWN = 0xFFFD
-#: Controls of ASCII have pictures; those of Latin-1, of the direction of text and of lines, and
-#: halves of characters have none. Each is one character, so that tables stay aligned.
+#: ASCII controls have pictures in Unicode; those of Latin-1, of text direction and of lines, and
+#: surrogates have none. Each becomes one character, so that tables stay aligned.
 _PICTURES = {
     **dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000)], _UNSHOWN),
     **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029], _UNSHOWN),
@@ -45,12 +45,12 @@ _PICTURES_IN_LINES = {c: p for c, p in _PICTURES.items() if c not in (0x09, 0x0A
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Return a text with pictures of its control characters.
+    """Return a text with pictures in place of its control characters.
 
     Parameters
     ----------
     lines : bool
-        Keep line ends and tabs: the text is made of lines of ours.
+        Keep line ends and tabs: the text consists of our own lines.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def joined_lines(lines: Iterable[str]) -> str:
-    """Return lines as a text; line ends inside of one come from outside and are made visible."""
+    """Join lines into a text; line ends inside a line come from outside and are made visible."""
     return "\n".join(map(visible, lines))
 
 
 def escape(text: str) -> str:
-    """Return a text as HTML and SVG have it: marks escaped, control characters visible."""
+    """Return a text for HTML and SVG: markup escaped, control characters visible."""
     from html import escape
 
     return escape(visible(text, lines=True))
@@ -76,14 +76,14 @@ def escape(text: str) -> str:
 
 
 class UnreadError(Exception):
-    """Whoever read the results has seen enough, and closed the pipe."""
+    """The reader of the results has closed the pipe."""
 
 
 class Results:
     """Standard output as a stream of data; on a terminal its control characters are visible."""
 
     def write(self, data: bytes) -> int:
-        """Write, perhaps into a buffer."""
+        """Write a text; it may be buffered."""
         try:
             if on_terminal("stdout"):
                 return sys.stdout.write(visible(data.decode(errors="replace"), lines=True))
@@ -92,7 +92,7 @@ class Results:
             raise UnreadError from None
 
     def flush(self) -> None:
-        """Write what is in the buffer."""
+        """Write the buffer."""
         try:
             sys.stdout.flush()
         except BrokenPipeError:
@@ -123,16 +123,16 @@ def _print(text: str, end: str = "\n") -> None:
 
 
 def note(line: str) -> None:
-    """Print a line about the work; that it cannot be written does not end the work."""
+    """Print a line about the work; failing to write it does not end the work."""
     Notes().write(visible(line) + "\n")
 
 
 class Notes:
-    """Standard error as a stream whose lines may go unread: it may be closed, broken or full."""
+    """Standard error as a stream that may be closed, broken or full."""
 
     @property
     def encoding(self) -> str:
-        """Of its characters."""
+        """The encoding of the stream."""
         return getattr(sys.stderr, "encoding", None) or "utf-8"
 
     def write(self, text: str) -> int:
@@ -143,10 +143,10 @@ class Notes:
         return len(text)
 
     def flush(self) -> None:
-        """Do nothing: writing has done it."""
+        """Do nothing: every write flushes."""
 
     def isatty(self) -> bool:
-        """Tell whether it is a terminal."""
+        """Return whether the stream is a terminal."""
         return on_terminal("stderr")
 
 
@@ -154,7 +154,7 @@ class Notes:
 
 
 def on_terminal(name: str) -> bool:
-    """Tell whether "stdout" or "stderr" is a terminal; a stream that is closed is none."""
+    """Return whether "stdout" or "stderr" is a terminal; a closed stream is not."""
     try:
         return bool(getattr(sys, name).isatty())
     except (AttributeError, ValueError):
@@ -162,13 +162,13 @@ def on_terminal(name: str) -> bool:
 
 
 def prepare_streams() -> None:
-    """Make the streams of a process such that they can be written to, or say that they cannot.
+    """Make the standard streams of a process usable, or make them fail with a clear error.
 
     Streams that were closed before the process began are opened, so that no file gets their
-    numbers: notes are dropped then; reading or writing data is an error, as for other programs.
+    numbers. Notes are dropped then; reading or writing data is an error, as for other programs.
     """
     modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
-    for name, mode in modes.items():  # in the order of their numbers
+    for name, mode in modes.items():  # in the order of their file descriptors
         if getattr(sys, name) is None:
             handle, kind = os.open(os.devnull, mode), "r" if name == "stdin" else "w"
             setattr(sys, name, open(handle, kind, encoding="utf-8", closefd=False))  # noqa: SIM115
@@ -177,7 +177,7 @@ def prepare_streams() -> None:
 
 
 def drop_unwritten() -> None:
-    """Drop what could not be written: flushing it at exit would raise the error again."""
+    """Drop unwritten output: flushing it at exit would raise the error again."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

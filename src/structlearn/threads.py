@@ -1,4 +1,4 @@
-"""How many threads ``n_jobs`` asks for, and who runs on them."""
+"""Numbers of threads: ``n_jobs``, and limits of BLAS."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-#: More than machines have.
+#: More threads than machines have.
 _MOST_THREADS = 1024
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores).
+    """Return the number of threads for ``n_jobs`` (None: 1, −1: all cores).
 
-    At most 1024: each takes memory before it has anything to do.
+    At most 1024, because each thread takes memory even when idle.
     """
     if n_jobs is None:
         return 1
@@ -35,7 +35,7 @@ def n_threads(n_jobs: int | None) -> int:
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread, so that sums do not depend on the number of threads."""
     if "numpy" not in sys.modules:
-        return nullcontext()  # there is none yet
+        return nullcontext()  # no BLAS library is loaded yet
     limits: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(
         limits=1, user_api="blas"
     )
@@ -56,12 +56,12 @@ def _libraries(n_modules: int) -> Any:
 def warn_of_one_thread(
     who: str, n_jobs: int | None, *, structure: bool = True, stacklevel: int
 ) -> None:
-    """Say that ``n_jobs`` asks for threads that make no difference.
+    """Warn that ``n_jobs`` has no effect.
 
     Parameters
     ----------
     structure : bool
-        Whether it is a whole structure that runs on one thread, not one query of it.
+        Whether the whole structure runs on one thread, not only one of its queries.
     """
     help_ = (
         ". A structure that may be asked by several threads at once, and releases the "

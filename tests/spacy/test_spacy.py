@@ -132,7 +132,7 @@ def test_every_kind_of_model_is_a_component():
     assert [tree.words for tree in doc._.brackets] == [
         [t.text for t in sentence] for sentence in doc.sents
     ]
-    with pytest.raises(TypeError, match="is no model of tokens"):
+    with pytest.raises(TypeError, match="is not a model of tokens"):
         run(object())
 
 

@@ -349,7 +349,7 @@ def label(**changes):
         (label(), {"mask": torch.ones(2, 4)}, "mask"),
         (label(transition=torch.zeros(3, 2)), {}, "transition has shape"),
         (label(transition=torch.zeros(3)), {}, "transition has 1 axes"),
-        (label(arc=torch.zeros(3)), {}, "'arc' is no score block"),
+        (label(arc=torch.zeros(3)), {}, "has no score block 'arc'"),
         (label(start=torch.zeros(4)), {}, "start has shape"),
         ({"transition": torch.zeros(3, 3)}, {}, "needs label scores"),
         ({"label": torch.zeros(4, 3)}, {}, "label has 2 axes"),

@@ -1,6 +1,6 @@
-"""The pictures of the guide, drawn from what the library computes.
+"""The pictures of the guide, drawn from results of the library.
 
-Each function returns an SVG whose colours are the page's: ``currentColor`` and the classes of
+Each function returns an SVG in the page's colours: ``currentColor`` and the classes of
 ``_static/site.css``.
 """
 
@@ -15,7 +15,7 @@ from .scenes import dependencies, grid_cut, shared_blocks, slack_bars
 
 __all__ = ["PICTURES"]
 
-#: What ``{picture} name`` draws.
+#: The pictures by name, for ``{picture} name``.
 PICTURES: dict[str, Callable[[], str]] = {
     draw.__name__: draw
     for draw in (

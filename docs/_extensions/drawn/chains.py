@@ -26,7 +26,7 @@ def chain_picture(
     paths: Sequence[tuple[Sequence[int], str]] = (),
     alpha: Any = None,
 ) -> str:
-    """Draw "Fish Sleep": a node a label, an edge a pair, with their scores, and paths."""
+    """Draw "Fish Sleep": labels as nodes, pairs as edges, with their scores, and paths."""
     x, y = (60, 260, 480), (80, 200)
     places = [[(x[t + 1], y[k]) for k in range(2)] for t in range(2)]
     begin = (x[0], 140.0)
@@ -72,7 +72,7 @@ def fish_sleep_best() -> str:
 
 
 def fish_sleep_augmented() -> str:
-    """With the cost added: the gold path and the one that now beats it."""
+    """With the cost added: the gold path, and the path that now beats it."""
     cost, _ = Hamming().parts(Chain(), [0, 1], **FISH_SLEEP)
     scores = {**FISH_SLEEP, "label": FISH_SLEEP["label"] + cost["label"]}
     table = trellis(**scores)
@@ -104,7 +104,7 @@ def viterbi_step() -> str:
 
 
 def factors() -> str:
-    """A chain as a graph: which part looks at what."""
+    """A chain as a factor graph: the inputs and labels of each part."""
     words, labels = ("The", "fish", "sleep"), ("y₁", "y₂", "y₃")
     parts = []
     for t in range(3):

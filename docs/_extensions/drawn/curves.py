@@ -36,14 +36,14 @@ def axes(box: tuple[float, float, float, float], xlabel: str, ylabel: str) -> li
 
 
 def curve(at: Any, x: Any, y: Any, kind: str) -> str:
-    """Return a line through points, those left out that are NaN."""
-    shown = np.isfinite(y)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*at(x[shown], y[shown]), strict=True))
+    """Return a line through points, without those that are NaN."""
+    finite = np.isfinite(y)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*at(x[finite], y[finite]), strict=True))
     return f'<polyline points="{points}" class="{kind}"/>'
 
 
 def losses() -> str:
-    """The members of the family over the lead of the gold class."""
+    """The losses of the family against the lead of the gold class."""
     box = (-2.0, 3.0, 0.0, 3.5)
     at = plane(box)
     lead = np.linspace(-2, 3, 101)
@@ -69,7 +69,7 @@ def cutting_planes() -> str:
     """A convex function of one weight, and the planes that close in on its minimum."""
     box = (-1.0, 3.0, 0.0, 4.0)
     at = plane(box)
-    # The slack is the largest of a few pieces Δ − w·gain, one an output.
+    # The slack is the largest of a few pieces Δ − w·gain, one for each output.
     pieces = ((3.0, 2.0), (2.0, 1.1), (1.0, 0.35), (0.0, 0.0))
     w = np.linspace(-1, 3, 401)
 
@@ -80,15 +80,15 @@ def cutting_planes() -> str:
         return np.where(values <= box[3], values, np.nan)
 
     parts = axes(box, "w", "½w² + ξ(w)")
-    known: list[tuple[float, float]] = [(0.0, 0.0)]
+    tangents: list[tuple[float, float]] = [(0.0, 0.0)]
     dots = []
     for i in range(3):
-        lower = objective(known)
+        lower = objective(tangents)
         best = int(np.argmin(lower))
         px, py = at(w[best], lower[best])
         parts.append(curve(at, w, inside(lower), f"c{(1, 3, 5)[i]} dashed"))
         dots.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" class="dot"/>')
         dots.append(text(px + (0, 20, -20)[i], py + (-12, 8, 16)[i], f"w{'₀₁₂'[i]}", "small halo"))
-        known.append(max(pieces, key=lambda piece: piece[0] - piece[1] * w[best]))
-    parts += [curve(at, w, inside(objective(pieces)), "c2 thick"), *dots]  # over what lies under it
+        tangents.append(max(pieces, key=lambda piece: piece[0] - piece[1] * w[best]))
+    parts += [curve(at, w, inside(objective(pieces)), "c2 thick"), *dots]  # drawn on top
     return svg(540, 304, parts, "A convex objective, and lower bounds of it made of cutting planes")

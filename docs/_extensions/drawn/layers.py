@@ -1,10 +1,10 @@
-"""The map of the source: folders in the order in which data flows through them."""
+"""The map of the source: folders in the order of the data flow."""
 
 from __future__ import annotations
 
 from html import escape
 
-#: Folder, what goes in and comes out of it; from files to weights and back.
+#: Folders with their inputs and outputs, from files to weights and back.
 LAYERS = (
     ("text", "files → columns, feature templates"),
     ("features", "strings, dictionaries, arrays → feature rows"),
@@ -22,19 +22,19 @@ LAYERS = (
     ("crfsuite", "python-crfsuite's interface"),
     ("distributed", "shards → one problem: several machines"),
 )
-#: What stands beside the flow, and the layers that it touches.
+#: Folders beside the flow, and the layers they touch.
 BESIDE = (
     ("native", "the C++ core, in the same folders", 0, 8),
     ("metrics, plotting, drawing", "look at results; know no layer", 9, 12),
 )
 
 
-#: What prediction leaves out: from the layer that answers to the one that is asked.
+#: Prediction bypasses the layers between these two: answers go from the first to the second.
 PREDICTION = (3, 8)
 
 
 def source_map() -> str:
-    """Draw the layers as boxes from top to bottom, with what stands beside them."""
+    """Draw the layers as boxes from top to bottom, with the folders beside them."""
     step, high, left, wide = 44, 34, 10, 480
     parts = [
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
@@ -51,10 +51,10 @@ def source_map() -> str:
             x = left + 50
             ends = f'x1="{x}" y1="{y + high}" x2="{x}" y2="{y + step - 1}"'
             parts.append(f'<line {ends} class="axis" marker-end="url(#tip)"/>')
-    asked, asks = (10 + step * i + high / 2 for i in PREDICTION)
+    below, asks = (10 + step * i + high / 2 for i in PREDICTION)
     edge, aside = left + wide, left + wide + 18
-    corners = f"{edge},{asked:g} {aside},{asked:g} {aside},{asks:g} {edge + 1},{asks:g}"
-    middle = (asked + asks) / 2
+    corners = f"{edge},{below:g} {aside},{below:g} {aside},{asks:g} {edge + 1},{asks:g}"
+    middle = (below + asks) / 2
     parts.append(
         f'<polyline points="{corners}" class="axis" marker-end="url(#tip)"/>'
         f'<text transform="translate({aside + 14},{middle:g}) rotate(-90)" class="small">'

@@ -12,24 +12,24 @@ from .svg import line, svg, text
 
 
 def shared_blocks() -> str:
-    """Which blocks of weights the classes of a hierarchy use."""
+    """The blocks of weights that the classes of a hierarchy use."""
     rows = {"music": (1, 0, 0, 1), "movies": (0, 1, 0, 1), "oncology": (0, 0, 1, 0)}
     heads = ("music", "movies", "oncology", "music, movies")
     parts = [text(190 + 110 * k, 22, head, "small") for k, head in enumerate(heads)]
     for i, (name, used) in enumerate(rows.items()):
         y = 36 + 38 * i
         parts.append(text(72, y + 20, name, "strong"))
-        for k, one in enumerate(used):
-            kind = "used" if one else "frame"
+        for k, is_used in enumerate(used):
+            kind = "used" if is_used else "frame"
             parts.append(
                 f'<rect x="{140 + 110 * k}" y="{y}" width="100" height="30" class="{kind}"/>'
             )
-            parts.append(text(190 + 110 * k, y + 20, "x" if one else "0", "score"))
+            parts.append(text(190 + 110 * k, y + 20, "x" if is_used else "0", "score"))
     return svg(590, 156, parts, "Blocks of weights: music and movies share the fourth")
 
 
 def slack_bars() -> str:
-    """Scores with costs on top, against the score of the gold output."""
+    """Scores with costs on top, compared with the score of the gold output."""
     outputs = (("N, N", 2, 1), ("N, V", 4, 0), ("V, N", 3, 2), ("V, V", 1, 1))
     parts = [line(70, 210, 500, 210, "axis"), line(70, 74, 500, 74, "best")]
     for k, (name, score, cost) in enumerate(outputs):
@@ -49,7 +49,7 @@ def slack_bars() -> str:
 
 
 def noisy_scores() -> tuple[Any, Any]:
-    """Return a disc of 14 × 14 pixels and label scores that see it through noise."""
+    """Return a disc of 14 × 14 pixels, and label scores with noise."""
     i, j = np.mgrid[:14, :14] - 6.5
     truth = (np.hypot(i, j) < 5).astype(int)
     noise = np.random.default_rng(4).normal(scale=1.0, size=truth.shape)
@@ -58,7 +58,7 @@ def noisy_scores() -> tuple[Any, Any]:
 
 
 def grid_cut() -> str:
-    """What each pixel says alone, and what a minimum cut makes of it."""
+    """The labels of single pixels, and those of a minimum cut."""
     truth, label = noisy_scores()
     joint = Grid().argmax(label=label, potts_right=0.6, potts_down=0.6)
     alone = label.argmax(axis=-1)

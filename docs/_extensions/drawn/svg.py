@@ -1,4 +1,4 @@
-"""Lines and words of the pictures."""
+"""SVG elements of the pictures: lines, texts, numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 def svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
-    """Return a picture of these parts; its title is what screen readers say."""
+    """Return a picture of these parts; its title is for screen readers."""
     return (
         f'<svg viewBox="0 0 {width:g} {height:g}" role="img" style="max-width:{width:g}px" '
         f'xmlns="http://www.w3.org/2000/svg"><title>{escape(title)}</title>{"".join(parts)}</svg>'

@@ -1,1 +1,1 @@
-"""Scorers and rules written apart from the library, from their definitions."""
+"""Independent scorers and rules, written from their definitions."""

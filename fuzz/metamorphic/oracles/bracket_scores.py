@@ -1,6 +1,6 @@
 """Labelled brackets as evalb compares them with the parameters of Collins.
 
-A bracket is a label over the words that are left once punctuation, by its gold tag, is taken out.
+A bracket is a label over the words that remain without punctuation, by the gold tags.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DELETED_LABELS = ("", "TOP", "S1", "ROOT")
 
 def brackets(tree: Any, gold_tags: Sequence[str]) -> list[Bracket]:
     """Return the brackets of a tree, those without a word and the outermost names left out."""
-    found: list[Bracket] = []
+    spans: list[Bracket] = []
     place = 0
 
     def walk(node: Any) -> tuple[int, ...]:
@@ -25,11 +25,11 @@ def brackets(tree: Any, gold_tags: Sequence[str]) -> list[Bracket]:
             return () if gold_tags[place - 1] in DELETED_TAGS else (place - 1,)
         words = tuple(word for child in node.children for word in walk(child))
         if words and node.label not in DELETED_LABELS:
-            found.append(("ADVP" if node.label == "PRT" else node.label, words))
+            spans.append(("ADVP" if node.label == "PRT" else node.label, words))
         return words
 
     walk(tree)
-    return found
+    return spans
 
 
 def bracket_scores(gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
@@ -40,7 +40,7 @@ def bracket_scores(gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, f
         a, b = brackets(truth, tags), brackets(guess, tags)
         n_gold, n_predicted = n_gold + len(a), n_predicted + len(b)
         exact += sorted(a) == sorted(b)
-        for bracket in b:  # each gold one is found once
+        for bracket in b:  # each gold one counts once
             if bracket in a:
                 a.remove(bracket)
                 matched += 1

@@ -11,9 +11,9 @@ Chunk = tuple[int, int, str]
 def chunks(labels: Sequence[str]) -> list[Chunk]:
     """Return (begin, end, type) of the chunks of a sentence.
 
-    A token outside has the label O. Any other one goes on with the chunk of the token before it,
-    unless its own tag begins chunks (B, S, U), the token before is outside or ended its chunk
-    (E, L, S, U), or the two types differ.
+    A token outside has the label O. Any other token continues the chunk of the token before it,
+    unless its own tag begins chunks (B, S, U), the token before is outside or ended its chunk (E,
+    L, S, U), or the two types differ.
     """
     spans: list[Chunk] = []
     before, old = "O", ""
@@ -30,14 +30,14 @@ def chunks(labels: Sequence[str]) -> list[Chunk]:
 def chunk_scores(
     gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]
 ) -> dict[str, tuple[int, int, int]]:
-    """Return by type how many chunks are right, predicted and gold."""
-    right, found, given = Counter[str](), Counter[str](), Counter[str]()
+    """Return the numbers of correct, predicted and gold chunks by type."""
+    right, proposed, wanted = Counter[str](), Counter[str](), Counter[str]()
     for truth, guess in zip(gold, predicted, strict=True):
         a, b = chunks(truth), chunks(guess)
-        given.update(kind for _, _, kind in a)
-        found.update(kind for _, _, kind in b)
+        wanted.update(kind for _, _, kind in a)
+        proposed.update(kind for _, _, kind in b)
         right.update(chunk[2] for chunk in b if chunk in a)
-    return {k: (right[k], found[k], given[k]) for k in sorted(given | found)}
+    return {k: (right[k], proposed[k], wanted[k]) for k in sorted(wanted | proposed)}
 
 
 def written_in(spans: Iterable[Chunk], length: int, scheme: str) -> list[str]:

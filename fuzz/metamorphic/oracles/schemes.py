@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 
 def is_legal(labels: Sequence[str], scheme: str) -> bool:
-    """Tell whether labels keep to a scheme, read from left to right.
+    """Return whether labels conform to a scheme, read from left to right.
 
     "bio": a chunk is B-X and any number of I-X. "iobes": S-X, or B-X, any number of I-X, E-X.
     "beginnings": B-X and any number of I- of any type. Any scheme has O between chunks.
     """
-    inside: str | None = None  # the type of a chunk that may go on
+    inside: str | None = None  # the type of a chunk that may continue
     for label in labels:
         tag, _, kind = label.partition("-")
         if tag in ("I", "E"):

@@ -10,14 +10,14 @@ Rows = Sequence[Sequence[Any]]
 
 def accuracy(gold: Rows, predicted: Rows) -> float:
     """Return the share of tokens that are right, of those whose gold label is known."""
-    right = known = 0
+    right = n_known = 0
     for truth, guess in zip(gold, predicted, strict=True):
         for a, b in zip(truth, guess, strict=True):
             if a is not None:
-                known += 1
+                n_known += 1
                 if a == b:
                     right += 1
-    return right / known if known else 0.0
+    return right / n_known if n_known else 0.0
 
 
 def whole_accuracy(gold: Rows, predicted: Rows) -> float:

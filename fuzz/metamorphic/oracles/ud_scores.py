@@ -147,16 +147,16 @@ def ud_scores(
 ) -> dict[str, tuple[int, int, int]]:
     """Return how many units are right, gold and of the system, by the name of the score."""
     tokens, sentences, words = _read(gold)
-    found_tokens, found_sentences, found = _read(system)
-    partner = _aligned(words, found)
+    found_tokens, found_sentences, system_words = _read(system)
+    partner = _aligned(words, system_words)
 
     def right(same: Callable[[Word, Word], bool]) -> tuple[int, int, int]:
-        number = sum(same(words[i], found[j]) for j, i in partner.items())
-        return number, len(words), len(found)
+        number = sum(same(words[i], system_words[j]) for j, i in partner.items())
+        return number, len(words), len(system_words)
 
     def features(word: Word) -> set[str]:
-        listed = (one for one in word.cells[5].split("|") if one != "_")
-        return {one for one in listed if one.split("=")[0] in UNIVERSAL_FEATURES}
+        listed = (feature for feature in word.cells[5].split("|") if feature != "_")
+        return {feature for feature in listed if feature.split("=")[0] in UNIVERSAL_FEATURES}
 
     def attached(a: Word, b: Word) -> bool:
         if a.head is None or b.head is None:

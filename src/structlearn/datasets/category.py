@@ -8,18 +8,18 @@ from itertools import accumulate
 
 from structlearn.datasets.randomness import Draw
 
-# Shares of an open class that go to words derived from the lists, and to words coined on the spot.
+# Shares of an open class for words derived from the lists, and for coined words.
 _DERIVED = 0.025
 _COINED = 0.015
 
 
 class Category:
-    """One lexical category: a tag, a list of words with frequencies, perhaps a coiner.
+    """A lexical category: a tag, a list of words with frequencies, perhaps a coiner.
 
     Parameters
     ----------
     tag : str
-        The tag that the words of the category bear.
+        The tag of the words.
     words : sequence of str
         The listed words.
     weights : sequence of float
@@ -60,8 +60,8 @@ class Category:
 def zipf_weights(count: int, total: float) -> list[float]:
     """Return Zipf-like frequencies that sum to ``total``.
 
-    The first ranks are flattened, so that no word rules its class, and the last ones fall faster
-    than by rank: words beyond the lists have a share of their own.
+    The first ranks are flattened, so that no word dominates its class, and the last ones fall
+    faster than by rank: words beyond the lists have their own share.
     """
     raw = [1.0 / ((rank + 1.5) * (1.0 + rank / 16.0)) for rank in range(count)]
     scale = total / sum(raw)
@@ -76,8 +76,8 @@ def open_category(
     coined: float = _COINED,
 ) -> Category:
     """Return an open class: listed words by rank, then derived ones, and a coiner for the rest."""
-    known = set(listed)
-    tail = [word for word in dict.fromkeys(derived) if word not in known]
+    seen = set(listed)
+    tail = [word for word in dict.fromkeys(derived) if word not in seen]
     share = _DERIVED if tail else 0.0
     weights = zipf_weights(len(listed), 1.0 - share) + [share / max(len(tail), 1)] * len(tail)
     return Category(tag, [*listed, *tail], weights, coin, coined)

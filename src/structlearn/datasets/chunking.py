@@ -1,9 +1,9 @@
 """Chunks, read off a tree of the treebank's grammar.
 
-The chunks follow the habits of the CoNLL-2000 shared task: a noun phrase up to its head, without
-what follows it; a verb group from the first auxiliary to the last verb ("wants to go" is one
-group); a preposition by itself; the word that opens a subordinate clause by itself; adjective and
-adverb phrases where they are not inside one of the others.
+The chunks follow the conventions of the CoNLL-2000 shared task: a noun phrase up to its head,
+without anything after it; a verb group from the first auxiliary to the last verb ("wants to go" is
+one group); a preposition by itself; the word that opens a subordinate clause by itself; adjective
+and adverb phrases where they are not inside one of the others.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _other(label: str, children: list[Tree], out: list[str]) -> None:
 
 
 def _verb_group(children: list[Tree], out: list[str], inside: bool) -> None:
-    """Chunk a verb phrase; ``inside`` says that a verb group runs up to its first word."""
+    """Chunk a verb phrase; ``inside``: a verb group continues up to its first word."""
     for child in children:
         if is_leaf(child):
             if child[0] in _OUTSIDE:

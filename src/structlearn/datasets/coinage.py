@@ -1,8 +1,8 @@
-"""Words that no list holds: names from syllables, derived words on coined stems, numerals.
+"""Coined words: names from syllables, derived words on coined stems, numerals.
 
 Every function takes a source of uniform numbers and returns one word. They keep the vocabulary
 open, as in real text: however large the training part, the test part has unknown words, and the
-suffix (or the capital, or the digits) of an unknown word tells much, not all, about its class.
+suffix (or the capital, or the digits) of an unknown word says much about its class, but not all.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ mass_noun = _with_ending(_MASS_ENDINGS)
 
 
 def count_noun(kind: str, number: str) -> Callable[[Draw], str]:
-    """Return a coiner of countable nouns; ``kind`` is ``anim`` or anything else, for things."""
+    """Return a coiner of countable nouns: persons if ``kind`` is ``anim``, else things."""
     coin = _with_ending(_ANIMATE_ENDINGS if kind == "anim" else _THING_ENDINGS)
     return lambda draw: noun_forms(coin(draw))[number]
 
@@ -82,7 +82,7 @@ def quality(draw: Draw) -> str:
 
 
 def numeral(draw: Draw) -> str:
-    """Write a number above one in digits, small ones being more frequent."""
+    """Write a number above one in digits; small ones are more frequent."""
     digits = 1 + int(draw() * 3)
     return str(2 + int(draw() * (10**digits - 2)))
 

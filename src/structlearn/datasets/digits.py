@@ -39,7 +39,7 @@ def digit_transitions() -> NDArray[np.float64]:
     """Return the (10, 10) transition matrix of the digit words; rows are the present digit.
 
     Both favoured successors are permutations of the digits, so that the matrix is doubly
-    stochastic, every digit is equally frequent, and both neighbours tell about a digit.
+    stochastic, every digit is equally frequent, and both neighbours are informative.
     """
     matrix = np.full((N_DIGITS, N_DIGITS), 0.02)
     digit = np.arange(N_DIGITS)
@@ -154,7 +154,7 @@ def _length_range(length: Any) -> tuple[int, int]:
 
 
 def _digit_images() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return every image as 64 numbers in [0, 1], and what digit it shows."""
+    """Return every image as 64 numbers in [0, 1], and its digit."""
     from sklearn.datasets import load_digits
 
     bunch = load_digits()

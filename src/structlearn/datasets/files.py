@@ -1,4 +1,4 @@
-"""The made treebank as files, to try the command line on."""
+"""The synthetic treebank as files, to try the command line on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COARSE = {"N": "NOUN", "V": "VERB", "J": "ADJ", "D": "DET", "R": "ADV", "I": "A
 def write_treebank(
     folder: str | os.PathLike[str], n_sentences: int = 1000, *, random_state: int = 0
 ) -> list[str]:
-    """Write a made treebank in every format that the tasks of text read.
+    """Write a synthetic treebank in every format that the text tasks read.
 
     The files are ``train``, ``dev`` and ``test`` (70, 15 and 15 per cent), each with the endings
     ``.txt`` (columns: word, tag, chunk), ``.conllu``, ``.mrg`` and ``.mrg.gz`` (bracketed trees);
@@ -28,7 +28,7 @@ def write_treebank(
     Parameters
     ----------
     folder : str or path
-        Made if it does not exist.
+        Created if it does not exist.
     n_sentences : int
     random_state : int
         Seed of :func:`make_treebank`.
@@ -41,7 +41,7 @@ def write_treebank(
     Raises
     ------
     FileError
-        If a file of such a name exists and holds something else; nothing is written then.
+        If a file with one of these names exists and has other content; nothing is written then.
 
     Examples
     --------

@@ -43,7 +43,7 @@ DEPRELS = (
 _FORMS = tuple("zpmdwbgn")
 _NUMBERS = ("sg", "pl")
 _CLASSES = ("anim", "thing", "place", "abs")
-# Which form goes with which subject, and how often.
+# The verb forms for each subject, with their frequencies.
 _AGREEMENT = (
     ("sg", "z", 0.35),
     ("sg", "d", 0.29),
@@ -65,7 +65,7 @@ class Phrase:
 
 @dataclass(slots=True)
 class Rule:
-    """One right-hand side: the children, which of them is the head, the others' relations."""
+    """One right-hand side: the children, the number of the head, the relations of the others."""
 
     children: tuple[Phrase | Category, ...]
     head: int
@@ -74,7 +74,7 @@ class Rule:
 
 
 def _expand(line: str) -> list[tuple[float, str]]:
-    """Return the lines, with their weights, that a line with variables stands for."""
+    """Return the lines, with their weights, that a line with variables expands to."""
     text, _, listed = line.partition(";")
     weight, _, rule = text.partition(" ")
     base, rule = float(weight), rule.strip()

@@ -1,4 +1,4 @@
-"""The lexicon: what words each lexical category of the grammar may become, and how often.
+"""The lexicon: the words of each lexical category of the grammar, with their frequencies.
 
 Tags
 ----
@@ -78,7 +78,7 @@ FORM_TAGS = {
     "n": "VBN",
 }
 
-# Closed classes: tag, then words, with a weight after a colon where it is not 1.
+# Closed classes: tag, then words, with a weight after a colon unless it is 1.
 _CLOSED = {
     "det.sg": ("DT", "the:42 a:34 this:6 that:9 every:4 no:3 each:2 another:3"),
     "det.pl": ("DT", "the:40 some:8 these:6 those:5 all:4 no:2 many:3 few:2"),
@@ -146,7 +146,7 @@ def _nouns() -> dict[str, Category]:
 
 
 def _plain_adjectives() -> list[str]:
-    """Return the adjectives that are no participles; only those take -ness and -ly."""
+    """Return the adjectives that are not participles; only these take -ness and -ly."""
     participles = ("ing", "ed", "en", "lost")
     return [word for word in words.ADJECTIVES.split() if not word.endswith((*participles, "ly"))]
 

@@ -56,7 +56,7 @@ def er_form(stem: str) -> str:
 
 
 def able_form(stem: str) -> str:
-    """Return the adjective of what can be done: ``love`` gives ``lovable``."""
+    """Return the adjective in -able of a verb: ``love`` gives ``lovable``."""
     if stem.endswith("y") and stem[-2] not in _VOWELS:
         return stem[:-1] + "iable"
     if stem.endswith(("ce", "ge")):

@@ -1,4 +1,4 @@
-"""scikit-learn's two photographs with outlines and strokes of what is on them."""
+"""scikit-learn's two photographs, with masks from outlines and with pen strokes."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ def load_photograph(
     Parameters
     ----------
     name : {"china", "flower"}
-        A pagoda between trees above a lake (four kinds of pixels), or a dahlia before leaves (two).
+        A pagoda between trees above a lake (four kinds of pixels), or a dahlia in front of leaves
+        (two).
     noise : float, default=0
         Standard deviation of Gaussian noise of each colour, on the scale where white is 1.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default=None
@@ -173,7 +174,7 @@ def _points(text: str) -> NDArray[np.float64]:
 
 
 def _inside(corners: NDArray[np.float64], height: int, width: int) -> NDArray[np.bool_]:
-    """Return the pixels whose centre a ray leaves through an odd number of sides."""
+    """Return the pixels whose centre lies inside a polygon, by the parity of crossed sides."""
     y, x = np.mgrid[:height, :width] + 0.5
     inside = np.zeros((height, width), dtype=bool)
     for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
@@ -194,7 +195,7 @@ def _near(corners: NDArray[np.float64], height: int, width: int, reach: float) -
 
 
 def _open_borders(mask: NDArray[np.uint8], margin: int) -> NDArray[np.uint8]:
-    """Return the mask with pixels left open that have another kind within the margin."""
+    """Return the mask, void where another kind is within the margin."""
     from scipy.ndimage import maximum_filter, minimum_filter
 
     size = 2 * margin + 1

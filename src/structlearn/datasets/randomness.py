@@ -1,4 +1,4 @@
-"""One reading of ``random_state`` for every dataset."""
+"""Random generators of the datasets, from scikit-learn's ``random_state``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCK = 4096
 
 
 def as_generator(random_state: RandomStateLike) -> np.random.Generator:
-    """Turn what a scikit-learn user passes as ``random_state`` into a Generator.
+    """Turn a ``random_state`` in scikit-learn's convention into a Generator.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def as_generator(random_state: RandomStateLike) -> np.random.Generator:
 
 
 def uniform_draws(rng: np.random.Generator) -> Draw:
-    """Return a function that gives one uniform number in [0, 1) per call.
+    """Return a function that returns one uniform number in [0, 1) per call.
 
     Numbers are taken from the generator in blocks: a scalar call of NumPy costs ten times as much.
     """

@@ -1,4 +1,4 @@
-"""One annotated sentence."""
+"""Annotated sentences."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Sentence:
 
     @property
     def brackets(self) -> str:
-        """The tree on one line, as treebank files write it."""
+        """The tree on one line, in the format of treebank files."""
         return _brackets(self.tree)
 
     @property
@@ -82,7 +82,7 @@ class Sentence:
 
 
 def is_leaf(tree: Tree) -> bool:
-    """Tell whether a node is a word with its tag."""
+    """Return whether a node is a word with its tag."""
     return len(tree) == 2 and isinstance(tree[1], str)
 
 
@@ -92,7 +92,7 @@ def _brackets(tree: Tree) -> str:
 
 
 def _collect_spans(tree: Tree, start: int, out: list[Span]) -> int:
-    """Append the spans below a node that starts at ``start``; return where it ends."""
+    """Append the spans below a node that starts at ``start``; return its end."""
     if is_leaf(tree):
         return start + 1
     slot = len(out)

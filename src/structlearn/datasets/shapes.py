@@ -1,4 +1,4 @@
-"""Noisy images of shapes, with masks that say which pixel belongs to which kind of shape."""
+"""Noisy images of shapes, with masks of the kind of shape at each pixel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SHAPE_NAMES = ("ground", "disc", "box", "blob")
 
-#: Mean colour of each kind, close enough for the noise to hide which is which in a single pixel.
+#: Mean colour of each kind, so close that the noise hides the kind of a single pixel.
 _COLOURS = np.array(
     [[0.45, 0.47, 0.44], [0.58, 0.44, 0.40], [0.42, 0.46, 0.60], [0.50, 0.60, 0.40]]
 )

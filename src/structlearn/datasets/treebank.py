@@ -19,11 +19,11 @@ _VOWEL_SOUND = re.compile("[aeio]|u(?!s)|hour|honest", re.IGNORECASE)
 
 
 class _TooLong(Exception):
-    """Raised to give up a derivation that has grown beyond the longest sentence."""
+    """Raised to abandon a derivation longer than the longest sentence."""
 
 
 class _Derivation:
-    """One sentence in the making; words, heads and spans grow together."""
+    """A sentence under construction; words, heads and spans grow together."""
 
     __slots__ = ("deprels", "draw", "heads", "spans", "tags", "words")
 

@@ -1,7 +1,7 @@
 """The word lists of the treebank: data only, each list from frequent to rare.
 
-A word that belongs to several classes simply stands in several lists ("light" in four of them);
-that is where the ambiguity of the treebank comes from. Irregular forms follow a slash:
+A word that belongs to several classes is in several lists ("light" in four of them): this is the
+source of the treebank's ambiguity. Irregular forms follow a slash:
 ``base/past/participle`` for verbs, ``singular/plural`` for nouns.
 """
 

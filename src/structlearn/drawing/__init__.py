@@ -1,1 +1,1 @@
-"""Pictures of structures as SVG, without anything from outside."""
+"""Pictures of structures as self-contained SVG."""

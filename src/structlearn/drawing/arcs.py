@@ -47,17 +47,17 @@ def draw_arcs(
     ----------
     words : sequence of n str
     tree : sequence of n (head, relation)
-        Heads count from 1; 0 is the root, drawn as an arrow from above.
+        Heads are numbered from 1; 0 is the root, drawn as an arrow from above.
     gold : the same, optional
-        What the tree should be: arcs of ``tree`` that are not in it are red, and those that are
-        missing stand dashed and green below the words.
+        The correct tree: arcs of ``tree`` that are not in it are red, and missing ones are drawn
+        below the words, dashed and green.
     tags : sequence of n str, optional
         Written under the words.
 
     Returns
     -------
     ArcDrawing
-        Shown by notebooks; ``drawing.svg`` is the text. Size O(n), time O(n²).
+        Displayed by notebooks; ``drawing.svg`` is the SVG text. Size O(n), time O(n²).
 
     Examples
     --------
@@ -111,11 +111,11 @@ def draw_arcs(
 
 
 def _row(kind: str, texts: Sequence[str], centre: Sequence[float], y: float) -> str:
-    """Return texts beside each other."""
-    shown = "".join(
+    """Return texts side by side."""
+    cells = "".join(
         f'<tspan x="{x:.0f}">{escape(text)}</tspan>' for text, x in zip(texts, centre, strict=True)
     )
-    return f'<text class="{kind}" y="{y:.0f}">{shown}</text>'
+    return f'<text class="{kind}" y="{y:.0f}">{cells}</text>'
 
 
 def _arcs(tree: Sequence[tuple[int, str]], name: str) -> list[Arc]:
@@ -132,7 +132,7 @@ def _ends(arc: Arc) -> tuple[int, int]:
 
 
 def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:
-    """Return how high each arc goes: above all that it spans or shares a stretch with."""
+    """Return the height of each arc, above all arcs it spans or overlaps."""
     levels: dict[Arc, int] = {}
     for arc in sorted(arcs, key=lambda a: (_ends(a)[1] - _ends(a)[0], a)):
         if arc[0] == 0:
@@ -152,10 +152,10 @@ def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:
 def _ports(
     arcs: Sequence[Arc], centre: Sequence[float], way: int
 ) -> dict[tuple[Arc, int], tuple[float, float]]:
-    """Return where each arc begins and ends: beside each other at a word, so that none cross.
+    """Return the x of both ends of each arc, side by side at a word so that none cross.
 
-    From left to right those to the left, the shortest first, then the root's, then those to the
-    right, the longest first.
+    From left to right: arcs to the left, shortest first; the root's; arcs to the right, longest
+    first.
     """
     at: list[list[tuple[int, Arc]]] = [[] for _ in range(len(centre) + 1)]
     for arc in arcs:
@@ -164,16 +164,16 @@ def _ports(
         if head:
             at[head].append((word - head, arc))
     where: dict[tuple[Arc, int], float] = {}
-    for word, found in enumerate(at):
+    for word, ends in enumerate(at):
         # Distances −1, −2, …, then 0, then …, 2, 1.
-        found.sort(key=lambda one: (one[0] > 0, one[0] == 0, -one[0]))
-        for i, (_, arc) in enumerate(found):
-            where[arc, word] = centre[word - 1] + _PORT * (i - (len(found) - 1) / 2)
+        ends.sort(key=lambda end: (end[0] > 0, end[0] == 0, -end[0]))
+        for i, (_, arc) in enumerate(ends):
+            where[arc, word] = centre[word - 1] + _PORT * (i - (len(ends) - 1) / 2)
     return {(arc, way): (where[arc, arc[0] or arc[1]], where[arc, arc[1]]) for arc in arcs}
 
 
 def _widened(widths: list[float], arcs: Sequence[Arc]) -> list[float]:
-    """Make room for the relations of arcs between neighbours, and for the ends of arcs."""
+    """Widen gaps between words for the relations of short arcs and for the ends of arcs."""
     widths = list(widths)
     for arc in arcs:
         left, right = _ends(arc)
@@ -197,7 +197,7 @@ def _arc(arc: Arc, level: int, ends: tuple[float, float], base: float, way: int)
     if head == 0:
         line = f"M{end} {base + high}V{base}"
     else:
-        # Straight on top where it is wide, or it would rise too late to pass over others.
+        # Wide arcs are straight on top: a curve would rise too late to pass over others.
         bend = round(min(abs(end - start) / 2, _BEND)) * (1 if end > start else -1)
         line = f"M{start} {base}q0 {high} {bend} {high}H{end - bend}q{bend} 0 {bend} {-high}"
     tip = f"m-3 {6 * way} 3 {-6 * way} 3 {6 * way}"

@@ -1,4 +1,4 @@
-"""Finite automata: a circle for each state, an arrow for each way on."""
+"""Finite automata: a circle for each state, an arrow for each transition."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def draw_automata(
     ----------
     automata : sequence of Automaton
     labels : sequence of K labels
-        Written on the arrows; many are written as those that are left out.
+        Written on the arrows; a long list is written as its complement.
     titles : sequence of str, optional
         Written above each.
 
     Returns
     -------
     Picture
-        States that accept have a second line. A missing arrow is a sequence that is not accepted.
-        Where an automaton varies with the position, a column is a position.
+        Accepting states have a double circle. A missing arrow means that the sequence is not
+        accepted. If an automaton varies with the position, each column is a position.
     """
     names = titles if titles is not None else [""] * len(automata)
     parts: list[str] = []
@@ -84,7 +84,7 @@ def draw_automata(
 
 
 def _drawn(automaton: Any, labels: list[str], top: float) -> tuple[list[str], float, float]:
-    """Return the elements of one automaton, and how wide and high it is."""
+    """Return the elements of one automaton, and its width and height."""
     states, ways, hidden = _graph(automaton, labels)
     between = [_RADIUS * 2 + _GAP] * (max(state.column for state in states) + 1)
     loops = {way.begin: way.text for way in ways if way.begin == way.end}
@@ -130,9 +130,9 @@ def _drawn(automaton: Any, labels: list[str], top: float) -> tuple[list[str], fl
 
 
 def _graph(automaton: Any, labels: list[str]) -> tuple[list[_State], list[_Way], int]:
-    """Return states with their columns, the ways between them, and how many states are left out."""
+    """Return states with their columns, the transitions, and the number of states left out."""
     length = automaton.length
-    found: dict[tuple[int, int], int] = {(0, automaton.start): 0}
+    numbers: dict[tuple[int, int], int] = {(0, automaton.start): 0}
     order = [(0, automaton.start)]
     edges: dict[tuple[int, int], list[str]] = {}
     hidden: set[tuple[int, int]] = set()
@@ -144,13 +144,13 @@ def _graph(automaton: Any, labels: list[str]) -> tuple[list[_State], list[_Way],
             if row[c] < 0:
                 continue
             target = (0 if length is None else t + 1, row[c])
-            if target not in found:
+            if target not in numbers:
                 if len(order) >= _MOST_STATES:
                     hidden.add(target)
                     continue
-                found[target] = len(order)
+                numbers[target] = len(order)
                 order.append(target)
-            edges.setdefault((number, found[target]), []).append(label)
+            edges.setdefault((number, numbers[target]), []).append(label)
     columns = _columns(len(order), edges)
     height: dict[int, int] = {}
     for number in range(len(order)):
@@ -169,12 +169,12 @@ def _graph(automaton: Any, labels: list[str]) -> tuple[list[_State], list[_Way],
         left_out = automaton.n_states - len(order)
     else:
         left_out = len(hidden)
-    ways = [_Way(a, b, _written(some, labels)) for (a, b), some in edges.items()]
+    ways = [_Way(a, b, _written(names, labels)) for (a, b), names in edges.items()]
     return states, ways, left_out
 
 
 def _columns(n: int, edges: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the column of each state: the longest way there, without ways that lead back."""
+    """Return the column of each state: its longest path from the start, without cycles."""
     onward: list[list[int]] = [[] for _ in range(n)]
     for a, b in edges:
         onward[a].append(b)
@@ -197,7 +197,7 @@ def _columns(n: int, edges: Iterable[tuple[int, int]]) -> list[int]:
             done.append(state)
             stack.pop()
     columns = [0] * n
-    for state in reversed(done):  # no way leads to an earlier one
+    for state in reversed(done):  # no transition leads to an earlier state
         for target in onward[state]:
             if (state, target) not in back:
                 columns[target] = max(columns[target], columns[state] + 1)
@@ -205,12 +205,12 @@ def _columns(n: int, edges: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _written(some: list[str], every: list[str]) -> str:
-    """Return some labels in a few letters: by name, or by those that are not among them."""
-    shown = list(dict.fromkeys(some))
-    others = [k for k in dict.fromkeys(every) if k not in shown]
+    """Return a set of labels in a few letters: their names, or those of the complement."""
+    names = list(dict.fromkeys(some))
+    others = [k for k in dict.fromkeys(every) if k not in names]
     if not others:
         return "any"
-    text = ", ".join(shown)
+    text = ", ".join(names)
     without = "any but " + ", ".join(others)
     if len(without) < len(text):
         text = without
@@ -233,7 +233,7 @@ def _way(
     places: list[tuple[float, float]],
     loops: frozenset[int],
 ) -> tuple[str, tuple[float, float]]:
-    """Return an arrow, and where its text stands."""
+    """Return an arrow, and the place of its text."""
     (x1, y1), (x2, y2) = places[way.begin], places[way.end]
     if way.begin == way.end:
         line = (
@@ -246,7 +246,7 @@ def _way(
     loop = 36.0 if loops.intersection(between) else 0.0
     heights = [places[n][1] for n in between]
     down = y2 - y1
-    # The control point of the curve: in the middle of the straight line, or aside.
+    # The control point of the curve: in the middle of the straight line, or beside it.
     cx, cy = (x1 + x2) / 2, (y1 + y2) / 2
     if _over(way, states):
         cy = 2 * (min([y1, y2, *heights]) - 22 - loop - 9.0 * (last - first)) - cy
@@ -270,7 +270,7 @@ def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _head(x: float, y: float, dx: float, dy: float) -> str:
-    """Return the head of an arrow that ends here, and comes from the other way."""
+    """Return the head of an arrow that ends here and comes from the opposite direction."""
     long = (dx**2 + dy**2) ** 0.5 or 1.0
     ux, uy = dx / long, dy / long
     bx, by = x - 9 * ux, y - 9 * uy

@@ -11,7 +11,7 @@ from .picture import Picture
 
 __all__ = ["draw_grid"]
 
-#: Told apart by readers with any colour vision: M. Okabe and K. Ito (2008), Color universal design.
+#: Distinct for readers with any colour vision: M. Okabe and K. Ito (2008), Color universal design.
 COLOURS = (
     "#0072b2",
     "#e69f00",
@@ -34,19 +34,19 @@ svg.grid{background:var(--paper)}
 
 
 def draw_grid(labels: Any, gold: Any | None = None, names: Sequence[str] | None = None) -> Picture:
-    """Draw an (H, W) array of labels; where it differs from ``gold``, squares have a frame.
+    """Draw an (H, W) array of labels; squares that differ from ``gold`` have a frame.
 
     Parameters
     ----------
     labels : (H, W) int array
     gold : (H, W) int array, optional
     names : sequence of str, optional
-        Of the labels, for the key under the grid.
+        The labels' names, for the key under the grid.
 
     Returns
     -------
     Picture
-        Neighbours in a row with one label are one rectangle: size O(changes of label).
+        Neighbours in a row with the same label are one rectangle: size O(changes of label).
     """
     rows = [[int(k) for k in row] for row in labels]
     if not rows or not rows[0]:
@@ -103,7 +103,7 @@ def draw_grid(labels: Any, gold: Any | None = None, names: Sequence[str] | None 
 
 
 def _square(label: int, x: int, y: int, across: int, size: float) -> str:
-    # A little wider than it is: renderers leave hairlines between squares that only touch.
+    # Slightly too wide: renderers leave hairlines between squares that only touch.
     return (
         f'<rect fill="{_colour(label)}" x="{x * size:.1f}" y="{y * size:.1f}" '
         f'width="{across * size + 0.4:.1f}" height="{size + 0.4:.1f}"/>'

@@ -1,4 +1,4 @@
-"""Sentences with wrong labels on a page, to be read in two orders without a script."""
+"""Sentences with wrong labels on a page, in several orders without a script."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..printing import escape
 
-#: Sentences on a page: the first ones in either order.
+#: The most sentences on a page: the surest mistakes and the most doubtful sentences.
 _SHOWN = 200
 
 MISTAKES_STYLE = """
@@ -34,33 +34,33 @@ _ORDERS = (
 
 
 def draw_mistakes(wrong: Sequence[Any]) -> str:
-    """Return sentences with wrong labels as HTML, and what chooses their order.
+    """Return sentences with wrong labels as HTML, with buttons for their order.
 
     Parameters
     ----------
     wrong : list of Looked
-        Those first whose wrong label is surest.
+        The surest mistakes first.
     """
-    by_doubt = sorted(wrong, key=lambda one: (-one.doubt, one.number))
-    chosen = {one.number: one for one in (*wrong[: _SHOWN // 2], *by_doubt)}
-    shown = list(chosen.values())[:_SHOWN]
+    by_doubt = sorted(wrong, key=lambda mistake: (-mistake.doubt, mistake.number))
+    by_number = {mistake.number: mistake for mistake in (*wrong[: _SHOWN // 2], *by_doubt)}
+    mistakes = list(by_number.values())[:_SHOWN]
     orders = {
-        "sure": sorted(shown, key=lambda one: (-one.sureness, one.number)),
-        "doubt": sorted(shown, key=lambda one: (-one.doubt, one.number)),
-        "place": sorted(shown, key=lambda one: one.number),
+        "sure": sorted(mistakes, key=lambda m: (-m.sureness, m.number)),
+        "doubt": sorted(mistakes, key=lambda m: (-m.doubt, m.number)),
+        "place": sorted(mistakes, key=lambda m: m.number),
     }
-    ranks = {name: {one.number: i for i, one in enumerate(row)} for name, row in orders.items()}
+    ranks = {name: {m.number: i for i, m in enumerate(row)} for name, row in orders.items()}
     choices = "".join(
         f'<label><input type="radio" name="order" class="by-{name}"'
-        f"{' checked' if name == 'sure' else ''}> {escape(said)}</label>"
-        for name, said in _ORDERS
+        f"{' checked' if name == 'sure' else ''}> {escape(caption)}</label>"
+        for name, caption in _ORDERS
     )
-    rest = len(wrong) - len(shown)
-    more = f'<p class="note">{rest:,} more are not shown.</p>' if rest > 0 else ""
-    body = "".join(_section(one, ranks) for one in orders["sure"])
+    rest = len(wrong) - len(mistakes)
+    note = f'<p class="note">{rest:,} more are not shown.</p>' if rest > 0 else ""
+    body = "".join(_section(mistake, ranks) for mistake in orders["sure"])
     return (
         f'<div class="board"><div class="orders" role="radiogroup" aria-label="order">{choices}'
-        f'</div>{more}<div class="mistakes">{body}</div></div>'
+        f'</div>{note}<div class="mistakes">{body}</div></div>'
     )
 
 
@@ -73,9 +73,9 @@ def _section(one: Any, ranks: dict[str, dict[int, int]]) -> str:
             label, gold = f"{label} {p:.2f}", f"<u>{escape(str(one.gold[t]))}</u>"
         words.append(f"<span{mark}>{escape(word)}<b>{escape(label)}</b>{gold}</span>")
     place = f"sentence {one.number:,}" + (f", line {one.line:,}" if one.line else "")
-    told = f"{place}: {len(wrong)} of {len(one.words)} labels wrong, the surest with "
-    told += f"{one.sureness:.2f}; doubt {one.doubt:.2f}"
+    caption = f"{place}: {len(wrong)} of {len(one.words)} labels wrong, the surest with "
+    caption += f"{one.sureness:.2f}; doubt {one.doubt:.2f}"
     return (
-        f'<section class="card" style="{style}"><p>{escape(told)}</p>'
+        f'<section class="card" style="{style}"><p>{escape(caption)}</p>'
         f'<div class="words">{"".join(words)}</div></section>'
     )

@@ -1,4 +1,4 @@
-"""The frame of all HTML pages: nothing from outside, light and dark, for screens of any width."""
+"""The frame of all HTML pages: self-contained, light and dark, for screens of any width."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Page:
     command : str
         The command that made it.
     facts : sequence of (name, value)
-        What it is about.
+        A table at the top of the page.
     style : str
-        Rules beside those that all pages have.
+        Style rules besides those of all pages.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Page:
         ]
 
     def section(self, heading: str, *parts: str, note: str = "") -> None:
-        """Add a part under a heading; ``note`` is HTML that says how to read it."""
+        """Add a section with a heading; ``note`` is HTML that explains how to read it."""
         self._body.append(f"<h2>{escape(heading)}</h2>")
         if note:
             self._body.append(f'<p class="note">{note}</p>')
         self._body += parts
 
     def picture(self, picture: Picture) -> str:
-        """Return a picture that may be wider than the screen; its style is in the page once."""
+        """Return a picture that scrolls if it is too wide; its style is in the page only once."""
         style, svg = picture.parts
         self._styles.setdefault(style, style)
         return scroll(svg)
@@ -99,24 +99,24 @@ class Page:
 
 
 def facts_list(facts: Sequence[tuple[str, str]]) -> str:
-    """Return names with what they are."""
+    """Return facts as a list of names and values."""
     entries = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in facts)
     return f"<dl>{entries}</dl>"
 
 
 def scroll(inner: str) -> str:
-    """Return something that may be wider than the screen."""
+    """Return content that scrolls if it is wider than the screen."""
     return f'<div class="wide">{inner}</div>'
 
 
 def bars(parts: Sequence[tuple[str, float]], plain: Mapping[str, str] | None = None) -> str:
-    """Return a table of weights and what has them, over bars as long as the weights are large.
+    """Return a table of weights and names, over bars in proportion to the weights.
 
     Parameters
     ----------
     parts : sequence of (name, weight)
     plain : dict of str to str, optional
-        Shown over a name: what it is called in data.
+        The name in the data, shown as a tooltip.
     """
     largest = _largest(w for _, w in parts)
     rows = []
@@ -131,7 +131,7 @@ def bars(parts: Sequence[tuple[str, float]], plain: Mapping[str, str] | None = N
 
 
 def cards(shown: Mapping[str, str]) -> str:
-    """Return several things beside each other, each under its name."""
+    """Return several items side by side, each under its name."""
     inner = "".join(
         f'<section class="card"><h3>{escape(name)}</h3>{body}</section>'
         for name, body in shown.items()
@@ -140,7 +140,7 @@ def cards(shown: Mapping[str, str]) -> str:
 
 
 def heat_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]]) -> str:
-    """Return a table of weights, the larger the deeper in colour; −∞ is ✕."""
+    """Return a table of weights, larger ones in deeper colours; −∞ is ✕."""
     largest = _largest(w for _, row in rows for w in row)
 
     def cell(w: float) -> str:

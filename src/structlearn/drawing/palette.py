@@ -15,14 +15,14 @@ _DARK = (
 
 
 def themed(selector: str, style: str = "") -> str:
-    """Return a style sheet in which an element has the colours as variables.
+    """Return a style sheet that defines the colours as variables of an element.
 
     Parameters
     ----------
     selector : str
-        Of the element.
+        Selects the element.
     style : str
-        The rules that use the variables; line breaks are left out.
+        The rules that use the variables; line breaks are removed.
     """
     rules = "".join(style.split("\n"))
     return (

@@ -1,4 +1,4 @@
-"""A picture as text, which notebooks show."""
+"""Pictures as SVG text, displayed by notebooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 __all__ = ["Picture", "text_width"]
 
-#: Letters that are narrower or wider than the others, roughly as sans-serif fonts have them.
+#: Letters that are narrower or wider than others, approximately as in sans-serif fonts.
 _NARROW = frozenset("iljtfr.,:;'`!|()[]I ")
 _WIDE = frozenset("mwMW@%—…")
 
@@ -25,10 +25,10 @@ class Picture:
 
     @property
     def parts(self) -> tuple[str, str]:
-        """The style sheet, and the picture without it: a page of many needs one."""
-        before, found, rest = self.svg.partition("<style>")
+        """The style sheet, and the picture without it: a page with many pictures needs one."""
+        before, tag, rest = self.svg.partition("<style>")
         style, _, after = rest.partition("</style>")
-        return (style, before + after) if found else ("", self.svg)
+        return (style, before + after) if tag else ("", self.svg)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file."""
@@ -38,7 +38,7 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def _repr_html_(self) -> str:  # pages made of notebooks and examples ask for this
+    def _repr_html_(self) -> str:  # used by pages made from notebooks and examples
         return self.svg
 
     def __str__(self) -> str:
@@ -49,10 +49,10 @@ class Picture:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is in a sans-serif font of this size, rather too wide."""
+    """Return the estimated width of a text in a sans-serif font, rather too large."""
     width = 0.0
     for letter in text:
-        if ord(letter) > 0x2E80:  # ideographs and the like are as wide as high
+        if ord(letter) > 0x2E80:  # ideographs and the like are square
             width += 1.0
         elif letter in _NARROW:
             width += 0.36

@@ -1,4 +1,4 @@
-"""A reliability curve: the share of predictions that is right against their probability."""
+"""A reliability curve: the share of correct predictions against their probability."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BLUE = "#3b7dd8"
 def draw_reliability(found: Any) -> Picture:
     """Draw a :class:`~structlearn.metrics.calibration.Reliability`.
 
-    A point for each bin, larger where it has more predictions. On the diagonal probabilities are
-    honest; below it they are too high.
+    A point for each bin, larger for more predictions. Probabilities are calibrated on the
+    diagonal, and too high below it.
     """
 
     def x(p: float) -> float:

@@ -1,4 +1,4 @@
-"""A solution with its certificate, as notebooks show it."""
+"""A solution with its certificate, for notebooks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _STYLE = (
 
 
 def solution_html(solution: Any) -> str:
-    """Return value, certificate and output; labels on a grid are drawn as one."""
+    """Return value, certificate and output as HTML; labels of a grid are drawn."""
     output = solution.output
     grid = getattr(output, "ndim", 0) == 2 and output.dtype.kind == "i" and min(output.shape) > 1
-    # Pairs of nodes are a list of edges, not a picture.
+    # Two columns are a list of edges, not a picture.
     if grid and output.shape[1] > 2:
-        shown = draw_grid(output).svg
+        picture = draw_grid(output).svg
     else:
-        shown = f"<pre>{escape(_short(repr(output)))}</pre>"
+        picture = f"<pre>{escape(_short(repr(output)))}</pre>"
     if solution.exact:
         proof = "the best there is"
     else:
@@ -37,7 +37,7 @@ def solution_html(solution: Any) -> str:
     body = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows)
     return (
         f'<div class="sl-solution"><style>{_STYLE}</style><table>{body}'
-        f"<tr><th>output</th><td>{shown}</td></tr></table></div>"
+        f"<tr><th>output</th><td>{picture}</td></tr></table></div>"
     )
 
 

@@ -1,4 +1,4 @@
-"""Constituent trees as SVG: one tree, or a gold and a predicted one over and under its words."""
+"""Constituent trees as SVG: one tree, or a gold one above and a predicted one below the words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TreeDrawing(Picture):
 
 
 class _Placed:
-    """A node with its place: the middle of its children, a level above the highest of them."""
+    """A node with its place: centred over its children, one level above the highest."""
 
     def __init__(self, label: str, x: float, level: int, begin: int, end: int, below: list[Any]):
         self.label = label
@@ -49,9 +49,9 @@ class _Placed:
 
 
 def _place(tree: Any, centres: list[float]) -> tuple[list[_Placed], int]:
-    """Return the nodes above the tags, children before parents, and how high they reach."""
+    """Return the nodes above the tags, children before parents, and their height."""
     placed: list[_Placed] = []
-    done: list[_Placed | int] = []  # nodes and words that have no parent yet
+    done: list[_Placed | int] = []  # nodes and words without a parent so far
     at = 0
     stack: list[tuple[Any, bool]] = [(tree, False)]
     while stack:
@@ -83,10 +83,9 @@ def draw_tree(tree: Any) -> str:
 
 
 def draw_trees(gold: Any, predicted: Any) -> str:
-    """Return the gold tree above the words and the predicted one under them, as SVG.
+    """Return the gold tree above the words and the predicted one below them, as SVG.
 
-    Nodes that only the gold tree has are green, those that only the predicted one has are red.
-    Both are over the same words.
+    Nodes in the gold tree only are green, those in the predicted tree only are red.
     """
     if gold.words != predicted.words:
         raise ValueError("the two trees have different words")
@@ -94,7 +93,7 @@ def draw_trees(gold: Any, predicted: Any) -> str:
 
 
 def _widths(trees: list[Any]) -> list[float]:
-    """Return how wide each word's place is: for the word, its tags, and the labels above it."""
+    """Return the width of each word's place: for the word, its tags, and the labels above it."""
     words = trees[0].words
     widths = [
         max(text_width(word, 15), *(text_width(tree.tags[t], 12) for tree in trees)) + _GAP
@@ -147,7 +146,7 @@ def _draw(upper: Any, lower: Any) -> str:
 
 
 class _Shapes:
-    """Lines and, over them, texts, those of a kind together: this keeps pages of trees small."""
+    """Lines, and texts over them, grouped by kind: this keeps pages of trees small."""
 
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {}
@@ -162,12 +161,12 @@ class _Shapes:
     def __str__(self) -> str:
         lines = "".join(f'<path class="{k}" d="{"".join(v)}"/>' for k, v in self._lines.items())
         texts = []
-        for (kind, y), shown in self._texts.items():
+        for (kind, y), words in self._texts.items():
             opened = f'<text class="{kind}" y="{y}"'
-            if len(shown) == 1:
-                texts.append(f'{opened} x="{shown[0][0]}">{shown[0][1]}</text>')
+            if len(words) == 1:
+                texts.append(f'{opened} x="{words[0][0]}">{words[0][1]}</text>')
             else:
-                inner = "".join(f'<tspan x="{x}">{text}</tspan>' for x, text in shown)
+                inner = "".join(f'<tspan x="{x}">{text}</tspan>' for x, text in words)
                 texts.append(f"{opened}>{inner}</text>")
         return (lines + "".join(texts)).replace(' class=""', "")
 
@@ -180,15 +179,15 @@ def _node(
         return word_line - away if up else word_line + away
 
     y = height(node.level)
-    gap = 5 if up else -14  # between a label and the line that leaves it, towards the words
+    gap = 5 if up else -14  # between a label and its line towards the words
     top = f"L{node.x:.0f} {y + gap:.0f}"
     line = ""
     for child in node.below:
         level = 0 if isinstance(child, int) else child.level
         x = centres[child] if isinstance(child, int) else child.x
         turn, end = (height(k) + (-14 if up else 4) for k in (node.level - 1, level))
-        # Slanted for one level, then straight down over the child: so lines never cross. One line
-        # goes up from a child and down to the next.
+        # Slanted for one level, then straight down to the child, so that lines never cross. One
+        # line goes up from a child and down to the next.
         if not line:
             line = f"M{x:.0f} {end:.0f}" + (f"V{turn:.0f}" if end != turn else "") + top
         else:

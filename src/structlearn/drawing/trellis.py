@@ -1,4 +1,4 @@
-"""The trellis of a chain: a column a position, a row a label, paths through it."""
+"""The trellis of a chain: a column for each position, a row for each label, paths through it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ACROSS, _DOWN = 118.0, 54.0
 _LEFT, _TOP = 26.0, 40.0
 _HALF = 27.0  # of a node's width
 _LETTER = 7.6
-_MOST = 600  # nodes; what is longer is cut, and says so
+_MOST = 600  # nodes; longer chains are cut, with a note
 _STYLE = themed(
     "svg.trellis",
     """
@@ -47,21 +47,21 @@ def draw_trellis(
     Parameters
     ----------
     trellis : Trellis
-        What :func:`structlearn.structures.trellis` returns: ``alpha`` (L, K), ``back`` (L, K) and
+        The result of :func:`structlearn.structures.trellis`: ``alpha`` (L, K), ``back`` (L, K) and
         ``path`` (L,).
     words : sequence of L str, optional
-        Written over the columns; their numbers without it.
+        Written above the columns, which are numbered otherwise.
     labels : sequence of K str, optional
         Written before the rows.
     other : sequence of L int, optional
         A second path, dashed: the gold one, or the loss-augmented one.
     names : pair of str
-        What the two paths are called under the drawing.
+        Names of the two paths, in the key under the drawing.
 
     Returns
     -------
     Picture
-        A thin line is a back-pointer: the best way to reach a node. A node holds its α.
+        A thin line is a back-pointer, the best way to reach a node. A node shows its α.
     """
     length, n_labels = trellis.alpha.shape
     words = list(words) if words is not None else [str(t + 1) for t in range(length)]
@@ -72,20 +72,20 @@ def draw_trellis(
         _check("other", len(other), length)
         if not all(0 <= k < n_labels for k in other):
             raise ValueError(f"labels of `other` lie from 0 to {n_labels - 1}")
-    shown = max(1, min(length, _MOST // max(n_labels, 1)))
+    columns = max(1, min(length, _MOST // max(n_labels, 1)))
     left = _LEFT + _LETTER * max(len(name) for name in labels) + _HALF
-    xs = [left + t * _ACROSS for t in range(shown)]
+    xs = [left + t * _ACROSS for t in range(columns)]
     ys = [_TOP + k * _DOWN + 16 for k in range(n_labels)]
     lines, nodes = [], []
-    best, second = _steps(trellis.path, shown), _steps(other, shown)
-    for t in range(1, shown):
+    best, second = _steps(trellis.path, columns), _steps(other, columns)
+    for t in range(1, columns):
         for k in range(n_labels):
             before = int(trellis.back[t, k])
             if before >= 0 and trellis.alpha[t, k] > float("-inf"):
                 lines.append(_line("", xs, ys, t, before, k))
     for kind, steps in (("best", best), ("other", second)):
         lines += [_line(kind, xs, ys, t, *step) for t, step in enumerate(steps, 1)]
-    for t in range(shown):
+    for t in range(columns):
         for k in range(n_labels):
             kind = "best" if trellis.path[t] == k else ""
             if other is not None and other[t] == k and not kind:
@@ -95,7 +95,7 @@ def draw_trellis(
                 f'width="{2 * _HALF:.0f}" height="26" rx="7"/>'
             )
             nodes.append(_text(kind, xs[t], ys[k] + 4.5, _number(trellis.alpha[t, k])))
-    for t in range(shown):
+    for t in range(columns):
         nodes.append(_text("", xs[t], 20, words[t]))
     for k, name in enumerate(labels):
         nodes.append(_text("row", 10, ys[k] + 4.5, name))
@@ -104,8 +104,8 @@ def draw_trellis(
     if other is not None:
         nodes.append(_text("key other", 24 + 7.4 * (len(names[0]) + 2), bottom, f"╍ {names[1]}"))
     width = xs[-1] + _HALF + 16
-    if shown < length:
-        nodes.append(_text("soft", width + 20, ys[0] + 4, f"… {length - shown} more"))
+    if columns < length:
+        nodes.append(_text("soft", width + 20, ys[0] + 4, f"… {length - columns} more"))
         width += 80
     width = max(width, 60 + 7.4 * (len(names[0]) + len(names[1]) + 8))
     height = bottom + 14

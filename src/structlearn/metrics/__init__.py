@@ -1,4 +1,4 @@
-"""How good predicted labels are: accuracy, confusions, chunks; and how sure one can be of it.
+"""Metrics of predicted labels: accuracy, confusions, chunks, and statistical significance.
 
 Gold and predicted labels are lists of sentences, each a sequence of labels::
 
@@ -7,15 +7,15 @@ Gold and predicted labels are lists of sentences, each a sequence of labels::
     print(chunk_report(gold, predicted))  # as conlleval prints it
     print(randomization_test(gold, predicted, baseline, "chunk_f1", random_state=0))
 
-Nothing here imports NumPy but the two statistics, when they are called. Names are imported when
-first used.
+Only the two statistics import NumPy, when they are called. Names are imported when first used.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..lazy import lazy_names
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .accuracy import sequence_accuracy, token_accuracy, token_counts
     from .agreement import alpha_by_label, cohen_kappa, krippendorff_alpha

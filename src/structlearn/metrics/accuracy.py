@@ -1,4 +1,4 @@
-"""The share of tokens, and of whole sentences, that are labelled right."""
+"""Accuracy of tokens and of whole sentences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .pairs import Sentences, read_pairs
 def token_accuracy(gold: Sentences, predicted: Sentences) -> float:
     """Return the share of tokens whose label is right.
 
-    Tokens whose gold label is None, unknown, are left out, as in the estimators' ``score``; a
-    predicted None is wrong. Without any token to judge the result is 0.0.
+    Tokens with an unknown gold label, None, are left out, as in the estimators' ``score``; a
+    predicted None is wrong. If there is no token to judge, the result is 0.0.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def token_accuracy(gold: Sentences, predicted: Sentences) -> float:
 def sequence_accuracy(gold: Sentences, predicted: Sentences) -> float:
     """Return the share of sentences all of whose labels are right.
 
-    Sentences without any known gold label, empty ones too, are left out. Without any sentence to
-    judge the result is 0.0.
+    Sentences without a known gold label, including empty ones, are left out. If there is no
+    sentence to judge, the result is 0.0.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def sequence_accuracy(gold: Sentences, predicted: Sentences) -> float:
 
 
 def token_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, int]]:
-    """Return of each sentence (tokens that are right, tokens)."""
+    """Return (correct tokens, tokens) for each sentence."""
     return [_right(truth, guess) for truth, guess in read_pairs(gold, predicted)]
 
 
 def sequence_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, int]]:
-    """Return of each sentence (1 if all of it is right, 1); (0, 0) where nothing is known."""
+    """Return (1 if all of it is right, 1) for each sentence; (0, 0) if nothing is known."""
     return [
         (int(right == total), 1) if total else (0, 0)
         for right, total in token_counts(gold, predicted)
@@ -59,8 +59,8 @@ def sequence_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, in
 
 def _right(truth: list[Any], guess: list[Any]) -> tuple[int, int]:
     if None in truth:
-        known = [(t, g) for t, g in zip(truth, guess, strict=True) if t is not None]
-        return sum(t == g for t, g in known), len(known)
+        pairs = [(t, g) for t, g in zip(truth, guess, strict=True) if t is not None]
+        return sum(t == g for t, g in pairs), len(pairs)
     return sum(map(eq, truth, guess)), len(truth)
 
 

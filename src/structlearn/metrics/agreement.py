@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 
 def cohen_kappa(a: Sequence[Any], b: Sequence[Any]) -> float:
-    """Return Cohen's kappa of the labels that two annotators give to the same things.
+    """Return Cohen's kappa of the labels that two annotators give to the same items.
 
         κ = (p − e) / (1 − e)
 
-    p is the share of things on which they agree, e the share on which they would if each drew from
-    its own labels. 1: they always agree; 0: as by chance.
+    p is the share of items on which they agree, e the share expected if each drew from its own
+    distribution of labels. 1: they always agree; 0: no better than chance.
 
     Parameters
     ----------
     a, b : sequences of labels
-        None where an annotator gives no label: the thing is left out.
+        None if an annotator gives no label: the item is left out.
 
     References
     ----------
@@ -42,14 +39,14 @@ def krippendorff_alpha(units: Iterable[Sequence[Any]]) -> float:
 
         α = 1 − D_observed / D_expected
 
-    over the pairs of labels that two annotators give to the same unit; a unit with m labels counts
-    m. Linear in the number of labels.
+    over the pairs of labels given to the same unit by two annotators; a unit with m labels has
+    weight m. Linear in the number of labels.
 
     Parameters
     ----------
     units : iterable of sequences
-        The labels that each thing was given, None where an annotator gave none. Units with fewer
-        than two labels have nothing to compare and are left out.
+        The labels of each item, None if an annotator gave none. Units with fewer than two labels
+        have nothing to compare and are left out.
 
     References
     ----------

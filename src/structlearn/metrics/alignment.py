@@ -1,12 +1,12 @@
-"""Scores of annotated text against a treebank, whatever tokens and sentences were found in it.
+"""Scores of annotated text against a treebank with other tokens and sentences.
 
-Tokens and sentences are compared as spans of the characters that are not blank. Words are aligned:
+Tokens and sentences are compared as spans of non-blank characters. Words are aligned:
 those of tokens with equal spans one by one, those of multiword tokens by a longest common
-subsequence of their forms. A tag, lemma or head is right where it is that of the aligned gold word.
+subsequence of their forms. A tag, lemma or head is right if it is that of the aligned gold word.
 Precision is over the words found, recall over the gold ones, as in the CoNLL 2018 shared task
-(Zeman et al. 2018). What the gold words do not have, ``_``, is unknown: such words, and those
-aligned with them, are left out of the score. (The shared task took a lemma that is unknown as
-right.) Features are the exception: there ``_`` says that a word has none.
+(Zeman et al. 2018). A gold ``_`` is unknown: such words, and those aligned with them, are left out
+of the score. (The shared task counted an unknown lemma as right.) The exception are features, where
+``_`` means that a word has none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .scores import Scores
 
 __all__ = ["AlignedScores", "AlignedWord", "aligned_scores", "has_lemma", "word_alignment"]
 
-#: Features that UFeats counts: those of every language.
+#: Features that count for UFeats: the universal ones.
 UNIVERSAL = {
     "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
     "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
@@ -31,13 +31,13 @@ Sentence = Sequence[tuple[str, Sequence[Sequence[str]]]]
 
 @dataclass(frozen=True)
 class AlignedScores(Scores):
-    """How many of the gold units were found.
+    """Counts of correct, predicted and gold units.
 
     Attributes
     ----------
     correct, predicted, gold : int
     aligned : int or None
-        Words that have a counterpart, of scores of words.
+        For scores of words: the words that have a counterpart.
     """
 
     aligned: int | None = None
@@ -51,10 +51,10 @@ class AlignedScores(Scores):
 
     def as_dict(self) -> dict[str, Any]:
         """Return ratios and counts, for JSON."""
-        found = super().as_dict()
+        ratios = super().as_dict()
         if self.aligned_accuracy is not None:
-            found["aligned_accuracy"] = self.aligned_accuracy
-        return found
+            ratios["aligned_accuracy"] = self.aligned_accuracy
+        return ratios
 
 
 class AlignedWord(NamedTuple):
@@ -103,19 +103,19 @@ def aligned_scores(
     Parameters
     ----------
     gold, system : list of sentences
-        A sentence is a list of tokens: (form, words), a word the ten columns of CoNLL-U.
+        A sentence is a list of tokens (form, words), a word the ten columns of CoNLL-U.
 
     Returns
     -------
     dict of str to AlignedScores
-        tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las; those of which
-        some gold word is known. ``las`` compares relations without their subtypes, ``ufeats`` the
-        features of all languages, ``alltags`` what is known of the tags.
+        tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las; those known for
+        some gold word. ``las`` compares relations without their subtypes, ``ufeats`` the universal
+        features, ``alltags`` the known tags.
 
     Raises
     ------
     ValueError
-        Where the texts differ in more than blanks.
+        If the texts differ in more than blanks.
 
     Examples
     --------
@@ -189,19 +189,19 @@ def aligned_scores(
 
 
 def has_lemma(form: str, lemma: str) -> bool:
-    """Tell whether a lemma is known: ``_`` is not one, but for the word ``_``."""
+    """Return whether a lemma is known: ``_`` is unknown, except for the word ``_``."""
     return lemma != "_" or form == "_"
 
 
 def universal(feats: str) -> str:
-    """Return the features of all languages among those of a word, in alphabetical order."""
+    """Return the universal features of a word, in alphabetical order."""
     return "|".join(sorted(f for f in feats.split("|") if f.partition("=")[0] in UNIVERSAL))
 
 
 def word_alignment(
     gold: Sequence[AlignedWord], system: Sequence[AlignedWord]
 ) -> list[tuple[int, int]]:
-    """Return the pairs of numbers of words that are the same, in order. O(n), but for ranges."""
+    """Return the pairs of numbers of aligned words, in order. O(n), except for ranges."""
     pairs: list[tuple[int, int]] = []
     g = s = 0
     while g < len(gold) and s < len(system):
@@ -215,8 +215,8 @@ def word_alignment(
             else:
                 s += 1
         else:
-            # One word that begins before the multiword token is passed; as the task's script has
-            # it, a second one, of a gold token that was cut otherwise, belongs to the stretch.
+            # One word that begins before the multiword token is skipped; as in the task's script,
+            # a second one, of a gold token with other boundaries, belongs to the stretch.
             if not b.shared and b.begin < a.begin:
                 s += 1
             elif not a.shared and a.begin < b.begin:
@@ -230,13 +230,13 @@ def word_alignment(
 def _block(
     gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int, opening: AlignedWord
 ) -> tuple[int, int]:
-    """Return where a stretch ends that begins with a multiword token: no token crosses its end."""
+    """Return the end of the stretch that a multiword token begins: no token crosses it."""
     end = opening.end
 
     def opens(words: Sequence[AlignedWord], i: int) -> bool:
         return i < len(words) and words[i].shared and words[i].begin == opening.begin
 
-    # They belong to it whatever their length: a token of blanks alone has none.
+    # They belong to it even if they are empty: a token of blanks alone has length 0.
     if opens(gold, g):
         end, g = max(end, gold[g].end), g + 1
     if opens(system, s):

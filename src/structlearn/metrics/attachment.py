@@ -1,4 +1,4 @@
-"""How good dependency trees are: attachment scores."""
+"""Attachment scores of dependency trees."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AttachmentReport:
     n_words, n_sentences : int
         Words whose head is known, and all sentences.
     by_label : dict of str to Scores
-        Right are words with this relation whose head is right too.
+        A word with this relation is correct if its head is right too.
     """
 
     uas: float
@@ -79,10 +79,10 @@ def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:
     Parameters
     ----------
     gold, predicted : iterable of sequences of (head, relation)
-        The same sentences in the same order; heads count from 1, 0 is the root. A gold head or
-        relation that is None is unknown and left out: of a word without a head nothing is judged,
-        of one without a relation its head alone. A sentence with an unknown head has no say in
-        ``root_accuracy``, and one of which nothing is known none in ``exact``.
+        The same sentences in the same order; heads are numbered from 1, 0 is the root. A gold head
+        or relation that is None is unknown and left out: a word without a head is not judged, one
+        without a relation only by its head. A sentence with an unknown head does not count in
+        ``root_accuracy``, and one without any known word not in ``exact``.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:
     (1.0, 0.67, 1.0)
     """
     heads = both = labels = roots = whole = 0
-    words = labelled = rooted = judged = 0  # what these are shares of
+    words = labelled = rooted = judged = 0  # the denominators
     in_gold: Counter[str] = Counter()
     in_predicted: Counter[str] = Counter()
     right: Counter[str] = Counter()
@@ -155,17 +155,19 @@ def _roots(tree: Sequence[tuple[int | None, str | None]]) -> list[int]:
 def attachment_interval(
     gold: Trees, predicted: Trees, *, labelled: bool = True, **options: Any
 ) -> Interval:
-    """Return the bootstrap interval of LAS, or of UAS where not ``labelled``.
+    """Return the bootstrap interval of LAS, or of UAS if not ``labelled``.
 
     Parameters
     ----------
     options
-        As :func:`bootstrap_interval` takes them: confidence, n_resamples, random_state.
+        Those of :func:`bootstrap_interval`: confidence, n_resamples, random_state.
     """
     if not labelled:
         gold = [[(head, "") for head, _ in tree] for tree in gold]
         predicted = [[(head, "") for head, _ in tree] for tree in predicted]
-    known = [[None if None in arc else arc for arc in tree] for tree in gold]
-    found = bootstrap_interval(known, predicted, "token_accuracy", **options)
+    arcs = [[None if None in arc else arc for arc in tree] for tree in gold]
+    interval = bootstrap_interval(arcs, predicted, "token_accuracy", **options)
     name = "las" if labelled else "uas"
-    return Interval(name, found.value, found.low, found.high, found.confidence, found.n_resamples)
+    return Interval(
+        name, interval.value, interval.low, interval.high, interval.confidence, interval.n_resamples
+    )

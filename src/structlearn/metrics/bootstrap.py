@@ -1,4 +1,4 @@
-"""How far a metric would vary with other sentences of the same kind: the bootstrap."""
+"""Bootstrap confidence intervals of metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Interval:
     ----------
     metric : str
     value : float
-        Of the sentences as they are.
+        The metric of the original sentences.
     low, high : float
     confidence : float
     n_resamples : int
@@ -54,17 +54,17 @@ def bootstrap_interval(
     """Return a metric's percentile bootstrap interval, resampling sentences.
 
     Each of R resamples draws n of the n sentences with replacement; the interval reaches from the
-    (1 − confidence)/2 quantile of their metrics to the (1 + confidence)/2 quantile. Sentences, not
-    tokens, are drawn, for the tokens of a sentence are not independent.
+    (1 − confidence)/2 quantile of their metrics to the (1 + confidence)/2 quantile. Sentences are
+    drawn, not tokens, because the tokens of a sentence are not independent.
 
-    Only the sentences' counts are added up: time O(R·n·k) for k counts.
+    Only counts of sentences are added up: time O(R·n·k) for k counts.
 
     Parameters
     ----------
     gold, predicted : iterable of n sequences of labels
     metric : str or CountMetric, default="token_accuracy"
-        "token_accuracy", "sequence_accuracy", "chunk_f1", "chunk_precision", "chunk_recall", or a
-        :class:`CountMetric` of one's own.
+        "token_accuracy", "sequence_accuracy", "chunk_f1", "chunk_precision", "chunk_recall", or
+        your own :class:`CountMetric`.
     confidence : float in (0, 1), default=0.95
     n_resamples : int, default=10000
     random_state : None, int or generator

@@ -1,4 +1,4 @@
-"""Where chunks begin and end: the rules of the CoNLL shared tasks' scoring script, conlleval.
+"""Boundaries of chunks: the rules of the CoNLL shared tasks' scoring script, conlleval.
 
 A label is a tag, or a tag, a hyphen and a type: "B-NP", "I-NP", "O"; the first hyphen divides, so
 types may contain more. Of two neighbouring labels of **different types** (no type is a type too)
@@ -25,10 +25,10 @@ O. So an I- that follows no chunk of its type begins one (IOB1), and B- divides 
 type.
 
 The script has no rules for S, L and U, and none for E followed by B: labels of IOBES and BILOU,
-made after it. There it would join what these schemes keep apart; for labels of IOB1, IOB2, IOE1,
-IOE2 and brackets, scores are the script's own. Three accidents of it are not followed: a chunk that
-no rule ends (untyped B, then ".") runs on there into the next sentence, a chunk that ends only
-because a bracket begins another is never right, and the type "0" is taken for none.
+made after it. It would join chunks that these schemes keep apart; for labels of IOB1, IOB2, IOE1,
+IOE2 and brackets, scores equal the script's. Three of its accidents are not followed: a chunk that
+no rule ends (untyped B, then ".") continues into the next sentence, a chunk that ends only because
+a bracket begins another is never right, and the type "0" counts as no type.
 
 References
 ----------
@@ -44,17 +44,17 @@ from typing import Any
 
 _ALIASES = {"L": "E", "U": "S", "]": "["}
 _OUTSIDE = frozenset("O.")
-_ALONE = frozenset("S[")  # chunks of one token by themselves
+_ALONE = frozenset("S[")  # tags of chunks with one token
 _IN_CHUNK = frozenset("BIE")
 
-#: Tag to the tags that it begins a chunk after, where the types are the same.
+#: For each tag, the tags after which it begins a chunk of the same type.
 _BEGINS_AFTER = {"B": frozenset("OBIES"), "I": frozenset("OES"), "E": frozenset("OES")}
 
 _NEVER: frozenset[str] = frozenset()
 
 
 def split_label(label: Any) -> tuple[str, str]:
-    """Return the tag and the type of a label; None, no label at all, is outside.
+    """Return the tag and the type of a label; None (no label) is outside.
 
     Examples
     --------
@@ -96,27 +96,27 @@ def chunks(labels: Iterable[Any]) -> list[tuple[int, int, str]]:
     """
     row = list(labels)
     try:
-        boundaries = list(map(boundary, ["O", *row], row))  # a map: half the time of a loop's calls
+        boundaries = list(map(boundary, ["O", *row], row))  # a map takes half the time of a loop
     except TypeError:
         _refuse(row)
         raise
-    found: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str]] = []
     start, kind = -1, ""
     for t, (ends, begins, new) in enumerate(boundaries):
         if begins:
             if start >= 0:
-                found.append((start, t, kind))
+                spans.append((start, t, kind))
             start, kind = t, new
         elif ends and start >= 0:
-            found.append((start, t, kind))
+            spans.append((start, t, kind))
             start = -1
     if start >= 0:
-        found.append((start, len(row), kind))
-    return found
+        spans.append((start, len(row), kind))
+    return spans
 
 
 def boundary_table(labels: Sequence[str | None]) -> tuple[list[int], list[int]]:
-    """Return the boundaries between any two labels, and the type of each as a number.
+    """Return the boundaries between any two labels, and the number of each label's type.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def boundary_table(labels: Sequence[str | None]) -> tuple[list[int], list[int]]:
 
 
 def _refuse(labels: list[Any]) -> None:
-    """Say which label is no string; looked for only once it is known that there is one."""
+    """Raise the error that names the label that is not a string, if there is one."""
     for t, label in enumerate(labels):
         try:
             split_label(label)
@@ -140,11 +140,11 @@ def _refuse(labels: list[Any]) -> None:
             raise TypeError(f"position {t}: {error}") from None
 
 
-@lru_cache(maxsize=1 << 16)  # pairs of labels are few, tokens many
+@lru_cache(maxsize=1 << 16)  # few pairs of labels, many tokens
 def boundary(previous: Any, label: Any) -> tuple[bool, bool, str]:
     """Return whether a chunk ends between two labels, whether one begins, and the second's type.
 
-    Where one begins, the one before ends whatever is said here.
+    If one begins, the one before ends in any case.
     """
     (before, old), (tag, new) = split_label(previous), split_label(label)
     before, tag = _ALIASES.get(before, before), _ALIASES.get(tag, tag)

@@ -1,9 +1,9 @@
 """Labelled brackets compared as evalb does: precision, recall, F1, exact match.
 
-Rules of COLLINS.prm: punctuation (gold tags , : `` '' .) is taken out of the sentence before spans
-are compared, nodes left without a word and the outermost TOP, S1, ROOT or nameless node do not
-count, tags of words are no brackets, ADVP and PRT are one label. Brackets are compared as a
-multiset, so that of NP over NP both count.
+Rules of COLLINS.prm: punctuation (gold tags , : `` '' .) is removed before spans are compared;
+nodes left without a word and the outermost TOP, S1, ROOT or nameless node do not count; tags of
+words are not brackets; ADVP and PRT are the same label. Brackets are compared as a multiset, so of
+an NP over an NP both count.
 
 Reference: S. Sekine & M. J. Collins (1997), evalb.
 """
@@ -18,7 +18,7 @@ from .scores import Scores
 
 Spans = Sequence[tuple[int, int, str]]
 
-#: Tags of words that evalb takes out.
+#: Tags of words that evalb removes.
 PUNCTUATION = frozenset({",", ":", "``", "''", "."})
 #: Outermost labels that do not count.
 ROOTS = frozenset({"", "TOP", "S1", "ROOT"})
@@ -32,7 +32,7 @@ class BracketCounts(Scores):
     Attributes
     ----------
     correct, predicted, gold : int
-        Brackets of both trees, of the predicted one, of the gold tree.
+        Brackets in both trees, in the predicted one, in the gold one.
     exact, sentences : int
         Sentences whose brackets all agree, and all sentences.
     """
@@ -45,17 +45,17 @@ class BracketCounts(Scores):
 
     @property
     def exact_match(self) -> float:
-        """Share of the sentences whose brackets all agree; 0 where there are none."""
+        """Share of the sentences whose brackets all agree; 0 without sentences."""
         return self.exact / self.sentences if self.sentences else 0.0
 
 
 def counted_brackets(spans: Spans, tags: Sequence[str]) -> Counter[tuple[int, int, str]]:
-    """Return the brackets that evalb counts, over the words that it keeps.
+    """Return the brackets that evalb counts, over the words it keeps.
 
     Parameters
     ----------
     spans : sequence of (begin, end, label)
-        Nodes above the tags of words; unary chains as several spans of one extent.
+        Nodes above the tags of words; unary chains are several spans of the same extent.
     tags : sequence of str
         The gold tags: they say what is punctuation.
     """
@@ -106,12 +106,12 @@ def brackets_by_label(
     [('NP', 0, 0, 1), ('S', 1, 1, 1)]
     """
     wanted: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    proposed: Counter[str] = Counter()
     matched: Counter[str] = Counter()
     for a, b, t in zip(gold, predicted, tags, strict=True):
-        one, other = counted_brackets(a, t), counted_brackets(b, t)
-        for counter, brackets in ((wanted, one), (found, other), (matched, one & other)):
+        ours, other = counted_brackets(a, t), counted_brackets(b, t)
+        for counter, brackets in ((wanted, ours), (proposed, other), (matched, ours & other)):
             for (_, _, label), times in brackets.items():
                 counter[label] += times
-    labels = sorted({*wanted, *found}, key=lambda k: (-wanted[k], k))
-    return {k: Scores(matched[k], found[k], wanted[k]) for k in labels}
+    labels = sorted({*wanted, *proposed}, key=lambda k: (-wanted[k], k))
+    return {k: Scores(matched[k], proposed[k], wanted[k]) for k in labels}

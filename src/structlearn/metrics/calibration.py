@@ -1,4 +1,4 @@
-"""Do probabilities say how often they are right?"""
+"""Calibration: predicted probabilities against how often the predictions are right."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Bin(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """Probabilities beside the share that is right.
+    """A reliability diagram: probabilities and accuracies by bin.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Reliability(NamedTuple):
     error: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return everything as plain data."""
         return {
             "expected_calibration_error": self.error,
             "predictions": self.n,
@@ -56,7 +56,7 @@ class Reliability(NamedTuple):
 def reliability(
     probabilities: Iterable[float], right: Iterable[bool], n_bins: int = 10
 ) -> Reliability:
-    """Compare the probabilities of predictions with how often these are right.
+    """Compare the probabilities of predictions with how often they are right.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def reliability(
     right : iterable of bool
         Whether each prediction is right.
     n_bins : int
-        Number of intervals of the same width.
+        Number of intervals of equal width.
 
     References
     ----------

@@ -22,9 +22,9 @@ class ChunkReport:
     Attributes
     ----------
     n_tokens, n_right : int
-        Tokens whose gold label is known, and those among them whose label is right.
+        Tokens with a known gold label, and those of them whose label is right.
     by_type : dict of str to Scores
-        Of every type that has a chunk, gold or predicted; sorted.
+        For every type with a gold or predicted chunk; sorted.
     """
 
     n_tokens: int
@@ -49,7 +49,7 @@ class ChunkReport:
     def text(self) -> str:
         """Return the report in conlleval's layout.
 
-        The number at the end of a type's line is that of predicted chunks.
+        The number at the end of a type's line counts predicted chunks.
         """
         all_ = self.overall
         lines = [
@@ -83,12 +83,12 @@ def chunk_report(gold: Sentences, predicted: Sentences) -> ChunkReport:
 
     Chunks are read from the labels by the rules of conlleval (:func:`chunks`), so gold and
     predicted labels may be in different schemes; the token accuracy compares the labels as they
-    stand. A predicted None is outside and wrong. Where no chunk was predicted the precision is
-    0.0, where nothing was to be found the recall, and F1 where there is neither.
+    are. A predicted None is outside and wrong. The precision is 0.0 without predicted chunks, the
+    recall without gold chunks, F1 without either.
 
-    A gold None is an unknown label. Chunks, gold or predicted, that contain such a token or stand
-    next to one are left out: whether they are right depends on that label. All others are counted;
-    whether they are right follows from their own tokens and the two beside them.
+    A gold None is an unknown label. Chunks, gold or predicted, that contain such a token or are
+    next to one are left out, since their correctness depends on that label. All others count: their
+    own tokens and the two neighbours decide.
 
     Parameters
     ----------
@@ -113,12 +113,15 @@ def chunk_report(gold: Sentences, predicted: Sentences) -> ChunkReport:
                    VP: precision:   0.00%; recall:   0.00%; FB1:   0.00  0
     """
     pairs = read_pairs(gold, predicted)
-    given, found, right = Counter[str](), Counter[str](), Counter[str]()
+    expected, proposed, right = Counter[str](), Counter[str](), Counter[str]()
     for truth, guess in _spans(pairs):
-        given.update(kind for _, _, kind in truth)
-        found.update(kind for _, _, kind in guess)
+        expected.update(kind for _, _, kind in truth)
+        proposed.update(kind for _, _, kind in guess)
         right.update(kind for _, _, kind in set(truth).intersection(guess))
-    by_type = {k: Scores(right[k], found[k], given[k]) for k in sorted(given.keys() | found.keys())}
+    by_type = {
+        k: Scores(right[k], proposed[k], expected[k])
+        for k in sorted(expected.keys() | proposed.keys())
+    }
     n_right = sum(_right(truth, guess) for truth, guess in pairs)
     n_known = sum(len(truth) - truth.count(None) for truth, _ in pairs)
     return ChunkReport(n_known, n_right, by_type)
@@ -137,7 +140,7 @@ def chunk_f1(gold: Sentences, predicted: Sentences) -> float:
 
 
 def chunk_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, int, int]]:
-    """Return of each sentence the numbers of (right, predicted, gold) chunks."""
+    """Return the numbers of (right, predicted, gold) chunks of each sentence."""
     return [
         (len(set(truth).intersection(guess)), len(guess), len(truth))
         for truth, guess in _spans(read_pairs(gold, predicted))
@@ -145,7 +148,7 @@ def chunk_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, int, 
 
 
 def _right(truth: list[Any], guess: list[Any]) -> int:
-    """Return how many labels are right; "B-" is "B" to conlleval."""
+    """Return the number of correct labels; conlleval takes "B-" for "B"."""
     if truth == guess and None not in truth:
         return len(truth)
     return sum(
@@ -171,7 +174,7 @@ def _judged(spans: list[Span], truth: list[Any]) -> list[Span]:
 
 
 def _percentages(scores: Scores) -> str:
-    """Return the ratios in conlleval's layout, by its arithmetic: the same roundings."""
+    """Return the ratios in conlleval's layout, with the same rounding."""
     precision = 100 * scores.correct / scores.predicted if scores.predicted else 0.0
     recall = 100 * scores.correct / scores.gold if scores.gold else 0.0
     both = precision + recall

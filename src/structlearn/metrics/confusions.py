@@ -1,4 +1,4 @@
-"""Which label is taken for which."""
+"""Confusion tables of labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Confusion:
     labels : tuple
         K labels, sorted; a predicted None comes last.
     counts : tuple of tuples of int, (K, K)
-        ``counts[i][j]``: tokens with gold label i that were given label j.
+        ``counts[i][j]``: tokens with gold label i and predicted label j.
     """
 
     labels: tuple[Any, ...]
@@ -43,20 +43,20 @@ class Confusion:
     def text(self, n: int | None = 20) -> str:
         """Return the n most frequent mistakes as a table, most confused first.
 
-        The last column is the share of the gold label's tokens that were mistaken in this way.
+        The last column is the share of the gold label's tokens with this mistake.
         """
         total = {k: sum(row) for k, row in zip(self.labels, self.counts, strict=True)}
         mistakes = self.most_confused()
-        shown = mistakes[:n]
-        width = max([len("predicted"), *(len(str(k)) for pair in shown for k in pair[:2])])
+        rows = mistakes[:n]
+        width = max([len("predicted"), *(len(str(k)) for pair in rows for k in pair[:2])])
         lines = [f"{'gold':<{width}}  {'predicted':<{width}}  {'count':>7}  of gold"]
         lines += [
             f"{a!s:<{width}}  {b!s:<{width}}  {count:>7}  {100 * count / total[a]:6.2f}%"
-            for a, b, count in shown
+            for a, b, count in rows
         ]
-        wrong, rest = sum(m[2] for m in mistakes), sum(m[2] for m in mistakes[len(shown) :])
-        more = f", {rest} of them not shown" if rest else ""
-        lines.append(f"{wrong} of {sum(total.values())} tokens are wrong{more}")
+        wrong, rest = sum(m[2] for m in mistakes), sum(m[2] for m in mistakes[len(rows) :])
+        remark = f", {rest} of them not shown" if rest else ""
+        lines.append(f"{wrong} of {sum(total.values())} tokens are wrong{remark}")
         return joined_lines(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,9 +68,9 @@ class Confusion:
 
 
 def confusion(gold: Sentences, predicted: Sentences) -> Confusion:
-    """Count how often each gold label was given each label.
+    """Count how often each gold label was predicted as each label.
 
-    Tokens whose gold label is None, unknown, are left out.
+    Tokens with an unknown gold label, None, are left out.
 
     Parameters
     ----------
@@ -91,17 +91,17 @@ def confusion(gold: Sentences, predicted: Sentences) -> Confusion:
     pairs: Counter[tuple[Any, Any]] = Counter()
     for truth, guess in read_pairs(gold, predicted):
         pairs.update(zip(truth, guess, strict=True))
-    known = {pair: n for pair, n in pairs.items() if pair[0] is not None}
-    labels = sort_labels({k for pair in known for k in pair})
-    return Confusion(labels, tuple(tuple(known.get((a, b), 0) for b in labels) for a in labels))
+    counts = {pair: n for pair, n in pairs.items() if pair[0] is not None}
+    labels = sort_labels({k for pair in counts for k in pair})
+    return Confusion(labels, tuple(tuple(counts.get((a, b), 0) for b in labels) for a in labels))
 
 
 def sort_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the labels sorted, None last; those that have no order among them, by their text."""
-    found = set(labels)
-    known = found - {None}
+    """Return the labels sorted, None last; by their text if they cannot be compared."""
+    distinct = set(labels)
+    sortable = distinct - {None}
     try:
-        order = sorted(known)
+        order = sorted(sortable)
     except TypeError:
-        order = sorted(known, key=str)
-    return (*order, None) if None in found else tuple(order)
+        order = sorted(sortable, key=str)
+    return (*order, None) if None in distinct else tuple(order)

@@ -1,7 +1,7 @@
-"""Metrics that are functions of counts summed over sentences: what the statistics work on.
+"""Metrics that are functions of counts summed over sentences, for bootstrap and randomisation.
 
-Accuracy and chunk F1 of a corpus need no more of a sentence than two or three numbers. Sentences
-are then resampled or swapped by adding those numbers up again, without looking at a label.
+Accuracy and chunk F1 of a corpus need only two or three numbers from each sentence. Sentences are
+resampled or swapped by adding these numbers up again, without looking at labels.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CountMetric:
-    """A metric m(Σᵢ cᵢ) of counts cᵢ that belong to the sentences i.
+    """A metric m(Σᵢ cᵢ) of the counts cᵢ of sentences i.
 
     Parameters
     ----------
     name : str
     counts : callable
-        (gold, predicted) → the counts of each sentence, (n, k): the same k numbers for all.
+        (gold, predicted) → the counts (n, k), k numbers for each sentence.
     value : callable
         Sums of counts, an array of shape (..., k) → the metric, of shape (...).
 
     Examples
     --------
-    The number of errors per token, as a metric of one's own:
+    The number of errors per token, as a user-defined metric:
 
     >>> from structlearn.metrics import token_counts
     >>> CountMetric("error", token_counts, lambda c: 1 - c[..., 0] / c[..., 1]).name
@@ -47,7 +47,7 @@ class CountMetric:
     value: Callable[[Any], Any]
 
     def table(self, gold: Sentences, predicted: Sentences) -> Array:
-        """Return the counts as an array (n, k), or say what is wrong with them."""
+        """Return the counts as an array (n, k); ValueError says what is wrong with them."""
         import numpy as np
 
         rows = np.asarray(self.counts(gold, predicted), dtype=np.float64)
@@ -66,7 +66,7 @@ class CountMetric:
         return rows
 
     def of(self, totals: Array) -> Array:
-        """Return the metric of each row of summed counts, or say that it is undefined there."""
+        """Return the metric of each row of summed counts; ValueError if it is undefined."""
         import numpy as np
 
         values = np.asarray(self.value(totals), dtype=np.float64)
@@ -85,7 +85,7 @@ class CountMetric:
 
 
 def _ratio(top: Any, bottom: Any) -> Any:
-    """Return top / bottom, 0 where the bottom is 0."""
+    """Return top / bottom, or 0 if the bottom is 0."""
     import numpy as np
 
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
@@ -106,7 +106,7 @@ METRICS: dict[str, CountMetric] = {
 
 
 def as_metric(metric: str | CountMetric) -> CountMetric:
-    """Return the metric that a name stands for."""
+    """Return the metric with this name."""
     if isinstance(metric, CountMetric):
         return metric
     if isinstance(metric, str) and metric in METRICS:

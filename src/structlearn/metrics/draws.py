@@ -1,4 +1,4 @@
-"""What both statistics need of chance: a generator, how many draws, and how many at a time."""
+"""Random draws of the statistics: the generator, the number of draws, and blocks of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-#: Random numbers held at a time: they stay in the cache, which is three times as fast.
+#: Random numbers in a block: they fit into the cache, which is three times as fast.
 _AT_ONCE = 1 << 18
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Return the generator that ``random_state`` stands for, as scikit-learn's users write it.
+    """Return the generator for a ``random_state``, in scikit-learn's convention.
 
     None takes fresh entropy, an int ≥ 0 is a seed, a Generator is used as it is (and moves on), a
     RandomState lends a seed (and moves on).
@@ -38,7 +38,7 @@ def check_draws(name: str, n: Any) -> int:
 
 
 def blocks(draws: int, width: int) -> Iterator[slice]:
-    """Divide draws of ``width`` numbers each into blocks, at least one draw each."""
+    """Divide draws of ``width`` numbers each into blocks of at least one draw."""
     step = max(1, _AT_ONCE // max(1, width))
     for first in range(0, draws, step):
         yield slice(first, min(first + step, draws))

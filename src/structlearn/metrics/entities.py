@@ -1,7 +1,7 @@
 """Entities in labels, as seqeval reads them: leniently, or strictly by a scheme.
 
-Lenient reading is that of conlleval (:mod:`.boundaries` has it with BILOU and brackets); strict
-reading takes what a scheme allows and leaves out everything else.
+Lenient reading is conlleval's (:mod:`.boundaries` has it with BILOU and brackets); strict reading
+takes only entities that a scheme allows.
 
 References
 ----------
@@ -30,8 +30,8 @@ class EntityScheme(NamedTuple):
     tags : str
         The tags that it knows.
     begins, goes_on, ends : frozenset of str
-        Between which neighbours an entity begins, goes on or ends: tag, next tag, and "=" if their
-        types are equal, "!" if not.
+        The neighbours between which an entity begins, continues or ends: tag, next tag, and "=" if
+        their types are equal, "!" if not.
     """
 
     name: str
@@ -45,7 +45,7 @@ class EntityScheme(NamedTuple):
 
 
 def _scheme(name: str, tags: str, begins: str, goes_on: str, ends: str) -> EntityScheme:
-    """Make a scheme of rules such as "BI=": "*" is any tag, and no sign any types."""
+    """Make a scheme from rules such as "BI=": "*" is any tag; without a sign, any types."""
 
     def rules(written: str) -> frozenset[str]:
         return frozenset(
@@ -70,15 +70,15 @@ _SCHEMES = {scheme.name: scheme for scheme in (IOB1, IOB2, IOE1, IOE2, IOBES, BI
 
 
 def scheme_of(scheme: EntityScheme | str) -> EntityScheme:
-    """Return a scheme that may be given by its name."""
-    found = scheme if isinstance(scheme, EntityScheme) else _SCHEMES.get(str(scheme).upper())
-    if found is None:
+    """Return a scheme by its name, or the scheme itself."""
+    resolved = scheme if isinstance(scheme, EntityScheme) else _SCHEMES.get(str(scheme).upper())
+    if resolved is None:
         raise ValueError(f"scheme must be one of {', '.join(_SCHEMES)}, got {scheme!r}")
-    return found
+    return resolved
 
 
 def detected_scheme(sentences: Sequence[Sequence[Any]], suffix: bool = False) -> EntityScheme:
-    """Return the scheme that labels are in: IOB2, IOE2, IOBES or BILOU, by their tags."""
+    """Return the scheme of labels, recognised by their tags: IOB2, IOE2, IOBES or BILOU."""
     tags = {_strict_label(k, suffix, t)[0] for row in sentences for t, k in enumerate(row)}
     for scheme, needed in ((IOB2, "B"), (IOE2, "E"), (IOBES, "S"), (IOBES, "BE"), (BILOU, "U"),
                            (BILOU, "BL")):  # fmt: skip
@@ -93,8 +93,8 @@ def detected_scheme(sentences: Sequence[Sequence[Any]], suffix: bool = False) ->
 def get_entities(seq: Sequence[Any], suffix: bool = False) -> list[Span]:
     """Return the entities of labels as (type, first, last), read leniently.
 
-    An I- that follows no entity of its type begins one. Sequences in a list count as one with an O
-    after each. :func:`chunks` reads one sentence, and BILOU and brackets too.
+    An I- that follows no entity of its type begins one. A list of sequences counts as one, with an
+    O after each. :func:`chunks` reads one sentence, and also BILOU and brackets.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def get_entities(seq: Sequence[Any], suffix: bool = False) -> list[Span]:
 def strict_entities(
     labels: Sequence[Any], scheme: EntityScheme, suffix: bool = False
 ) -> list[Span]:
-    """Return the entities of one sentence that are as a scheme demands: (type, first, last)."""
+    """Return the entities of one sentence that a scheme allows: (type, first, last)."""
     tokens = [_strict_label(label, suffix, t) for t, label in enumerate(labels)]
     for t, (tag, _) in enumerate(tokens):
         if tag not in scheme.tags:

@@ -1,6 +1,6 @@
-"""seqeval's scores: precision, recall and F1 of entities, by its names and with its results.
+"""seqeval's scores: precision, recall and F1 of entities, with its names and results.
 
-:func:`chunk_report` has the same counts as an object, by conlleval's rules.
+:func:`chunk_report` returns the same counts as an object, by conlleval's rules.
 """
 
 from __future__ import annotations
@@ -97,13 +97,12 @@ def f1_score(
     suffix : bool, default=False
         Whether tags are at the end of labels: "PER-B".
     mode : {"strict"} or None, default=None
-        None reads labels as conlleval does, :func:`get_entities`; "strict" counts entities that are
-        as the scheme demands, and needs ``scheme``.
+        None reads labels as conlleval does, see :func:`get_entities`; "strict" counts only entities
+        that the scheme allows, and needs ``scheme``.
     zero_division : {"warn", 0, 1}, default="warn"
-        The score where nothing was predicted or nothing was to be found; "warn" is 0 with a
-        warning.
+        The score if there is no predicted or no gold entity; "warn" is 0 with a warning.
     scheme : {IOB1, IOB2, IOE1, IOE2, IOBES, BILOU} or its name, optional
-        Of strict reading. All are in this module.
+        The scheme of strict reading. All are in this module.
 
     Returns
     -------
@@ -140,7 +139,7 @@ def precision_recall_fscore_support(
     Parameters
     ----------
     beta : float, default=1.0
-        How many times as much recall counts as precision.
+        The weight of recall relative to precision.
     scheme : optional
         Read strictly by it; by default leniently.
 
@@ -151,10 +150,10 @@ def precision_recall_fscore_support(
     """
     if beta < 0:
         raise ValueError(f"beta must not be negative, got {beta}")
-    given = None if scheme is None else scheme_of(scheme)
-    counts = _counted(read_pairs(y_true, y_pred), suffix, given)
-    found = _scored(counts, average, zero_division, _Row._fields[:3], beta)
-    return tuple(found)
+    resolved = None if scheme is None else scheme_of(scheme)
+    counts = _counted(read_pairs(y_true, y_pred), suffix, resolved)
+    row = _scored(counts, average, zero_division, _Row._fields[:3], beta)
+    return tuple(row)
 
 
 def accuracy_score(y_true: Any, y_pred: Any) -> float:
@@ -172,7 +171,7 @@ def accuracy_score(y_true: Any, y_pred: Any) -> float:
 def performance_measure(y_true: Any, y_pred: Any) -> dict[str, int]:
     """Return counts of labels: TP, FP, FN and TN, where O is negative.
 
-    A wrong label other than O is an FP; an FN is an O where there is an entity.
+    A wrong label other than O is an FP; an FN is an O in place of an entity label.
 
     Examples
     --------
@@ -199,7 +198,7 @@ def classification_report(
     zero_division: ZeroDivision = "warn",
     scheme: Scheme = None,
 ) -> str | dict[str, dict[str, float]]:
-    """Return the scores of each type of entity and their averages, as a text.
+    """Return a table of the scores of each entity type and their averages.
 
     Parameters
     ----------
@@ -208,10 +207,10 @@ def classification_report(
     digits : int, default=2
         Decimals in the text.
     output_dict : bool, default=False
-        Return a dictionary, which JSON takes, in the place of a text.
+        Return a dictionary for JSON instead of a text.
     suffix, mode, zero_division, scheme
-        See :func:`f1_score`; strict reading without ``scheme`` takes the one that the gold labels
-        are in, if that is IOB2, IOE2, IOBES or BILOU.
+        See :func:`f1_score`; strict reading without ``scheme`` uses that of the gold labels, if it
+        is IOB2, IOE2, IOBES or BILOU.
 
     Examples
     --------
@@ -232,7 +231,7 @@ def classification_report(
         scheme = detected_scheme([truth for truth, _ in pairs], suffix)
     counts = _counted(pairs, suffix, _scheme_of(mode, scheme))
     every = _Row._fields[:3]
-    rows = {kind: _row(one, 1.0, zero_division) for kind, one in counts.items()}
+    rows = {kind: _row(scores, 1.0, zero_division) for kind, scores in counts.items()}
     _warn_of_zeros(list(counts.values()), zero_division, every)
     averages = {f"{k} avg": _averaged(counts, k, zero_division, every, 1.0) for k in _AVERAGES}
     if output_dict:
@@ -243,20 +242,20 @@ def classification_report(
     for part in (rows, averages):
         lines.append("")
         for name, (*ratios, support) in part.items():
-            shown = " ".join(f"{x:>9.{digits}f}" for x in ratios)
-            lines.append(f"{name:>{width}}  {shown} {support:>9}")
+            columns = " ".join(f"{x:>9.{digits}f}" for x in ratios)
+            lines.append(f"{name:>{width}}  {columns} {support:>9}")
     return "\n".join(lines) + "\n"
 
 
 def _label_pairs(y_true: Any, y_pred: Any) -> Iterator[tuple[Any, Any]]:
-    """Return pairs of labels of sentences, or of one sentence."""
+    """Return pairs of labels of several sentences, or of one."""
     if any(isinstance(label, str) for label in y_true):
         y_true, y_pred = [y_true], [y_pred]
     return chain.from_iterable(zip(*pair, strict=True) for pair in read_pairs(y_true, y_pred))
 
 
 def _scheme_of(mode: str | None, scheme: Scheme) -> EntityScheme | None:
-    """Return the scheme of strict reading; None: labels are read leniently."""
+    """Return the scheme of strict reading, or None for lenient reading."""
     if mode not in (None, "strict"):
         raise ValueError(f"mode must be 'strict' or None, got {mode!r}")
     if mode is None:
@@ -271,12 +270,15 @@ def _scheme_of(mode: str | None, scheme: Scheme) -> EntityScheme | None:
 
 
 def _counted(pairs: Pairs, suffix: bool, scheme: EntityScheme | None) -> dict[str, Scores]:
-    """Return the counts of each type that there is, sorted."""
+    """Return the counts of each type that occurs, sorted."""
     gold, predicted = (_entities([pair[k] for pair in pairs], suffix, scheme) for k in range(2))
-    right, found, given = (
+    right, proposed, expected = (
         Counter(kind for _, (kind, _, _) in spans) for spans in (gold & predicted, predicted, gold)
     )
-    return {k: Scores(right[k], found[k], given[k]) for k in sorted(found.keys() | given.keys())}
+    return {
+        k: Scores(right[k], proposed[k], expected[k])
+        for k in sorted(proposed.keys() | expected.keys())
+    }
 
 
 def _entities(rows: list[list[Any]], suffix: bool, scheme: EntityScheme | None) -> set[Any]:
@@ -289,18 +291,18 @@ def _scored(
     counts: dict[str, Scores],
     average: Average,
     zero_division: ZeroDivision,
-    asked: tuple[str, ...],
+    requested: tuple[str, ...],
     beta: float = 1.0,
 ) -> _Row:
-    """Return a row: of an average, or of arrays with the scores of all types."""
+    """Return a row: an average, or arrays with the scores of all types."""
     if average not in (None, *_AVERAGES):
         raise ValueError(f"average must be one of {(None, *_AVERAGES)}, got {average!r}")
     if average is not None:
-        return _averaged(counts, average, zero_division, asked, beta)
+        return _averaged(counts, average, zero_division, requested, beta)
     import numpy as np
 
-    _warn_of_zeros(list(counts.values()), zero_division, asked)
-    rows = [_row(one, beta, zero_division) for one in counts.values()]
+    _warn_of_zeros(list(counts.values()), zero_division, requested)
+    rows = [_row(scores, beta, zero_division) for scores in counts.values()]
     return _Row(*(np.array([row[k] for row in rows], dtype=t) for k, t in enumerate("dddq")))
 
 
@@ -308,20 +310,20 @@ def _averaged(
     counts: dict[str, Scores],
     average: str,
     zero_division: ZeroDivision,
-    asked: tuple[str, ...],
+    requested: tuple[str, ...],
     beta: float,
 ) -> _Row:
     every = list(counts.values())
     total = sum(every, Scores(0, 0, 0))
     if average == "micro":
         every = [total]
-    _warn_of_zeros(every, zero_division, asked)
+    _warn_of_zeros(every, zero_division, requested)
     if not every or (average == "weighted" and total.gold == 0):
         zero = _zero(zero_division)
         nothing = zero if total.predicted == 0 else 0.0
         return _Row(nothing, zero, nothing, 0)
-    weights = [one.gold if average == "weighted" else 1 for one in every]
-    rows = [_row(one, beta, zero_division) for one in every]
+    weights = [scores.gold if average == "weighted" else 1 for scores in every]
+    rows = [_row(scores, beta, zero_division) for scores in every]
     precision, recall, f = (
         sum(w * row[k] for w, row in zip(weights, rows, strict=True)) / sum(weights)
         for k in range(3)
@@ -344,19 +346,19 @@ def _zero(zero_division: ZeroDivision) -> float:
 
 
 def _warn_of_zeros(
-    every: list[Scores], zero_division: ZeroDivision, asked: tuple[str, ...]
+    every: list[Scores], zero_division: ZeroDivision, requested: tuple[str, ...]
 ) -> None:
-    """Say which scores are 0 because there is nothing to divide by."""
+    """Warn of scores that are 0 because the denominator is 0."""
     if zero_division != "warn":
         return
     missing: dict[str, tuple[str, Callable[[Scores], int]]] = {
-        "precision": ("no entity was predicted", lambda one: one.predicted),
-        "recall": ("there is no gold entity", lambda one: one.gold),
-        "f": ("there is neither", lambda one: one.predicted + one.gold),
+        "precision": ("no entity was predicted", lambda scores: scores.predicted),
+        "recall": ("there is no gold entity", lambda scores: scores.gold),
+        "f": ("there is neither", lambda scores: scores.predicted + scores.gold),
     }
-    for name in asked if asked == ("f",) else asked[:2]:
+    for name in requested if requested == ("f",) else requested[:2]:
         why, count = missing[name]
-        if any(count(one) == 0 for one in every):
+        if any(count(scores) == 0 for scores in every):
             warnings.warn(
                 f"{'F1' if name == 'f' else name} is 0 where {why}: zero_division says what it "
                 "should be",
@@ -371,5 +373,5 @@ def _undefined_metric() -> type[Warning]:
         from sklearn.exceptions import UndefinedMetricWarning
     except ModuleNotFoundError:
         return UserWarning
-    found: type[Warning] = UndefinedMetricWarning
-    return found
+    category: type[Warning] = UndefinedMetricWarning
+    return category

@@ -19,7 +19,7 @@ class LabelReport:
     Attributes
     ----------
     accuracy : float
-        Share of all tokens that are right, whichever labels the rows show.
+        Share of all tokens that are right, whatever labels the rows show.
     by_label : dict of label to Scores
         In the order of the labels.
     """
@@ -73,8 +73,8 @@ def label_report(
 ) -> LabelReport:
     """Return precision, recall, F1 and support of each label.
 
-    Tokens whose gold label is None, unknown, are left out; a predicted None is wrong, and counts
-    as a prediction of no label.
+    Tokens with an unknown gold label, None, are left out; a predicted None is wrong, and does not
+    count as a prediction of any label.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def label_report(
     (0.75, 0.75)
     """
     table = confusion(gold, predicted)
-    given = {k: sum(row) for k, row in zip(table.labels, table.counts, strict=True)}
-    found = {k: sum(row[j] for row in table.counts) for j, k in enumerate(table.labels)}
+    expected = {k: sum(row) for k, row in zip(table.labels, table.counts, strict=True)}
+    proposed = {k: sum(row[j] for row in table.counts) for j, k in enumerate(table.labels)}
     right = {k: table.counts[j][j] for j, k in enumerate(table.labels)}
     wanted = [k for k in table.labels if k is not None] if labels is None else dict.fromkeys(labels)
-    n = sum(given.values())
+    n = sum(expected.values())
     return LabelReport(
         sum(right.values()) / n if n else 0.0,
-        {k: Scores(right.get(k, 0), found.get(k, 0), given.get(k, 0)) for k in wanted},
+        {k: Scores(right.get(k, 0), proposed.get(k, 0), expected.get(k, 0)) for k in wanted},
     )

@@ -1,4 +1,4 @@
-"""How well predicted classes agree with gold ones: overlap by class, and accuracy."""
+"""Agreement of predicted and gold classes of pixels: overlap by class, and accuracy."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class Overlap:
-    """Counts of pixels by gold class and predicted class, and what follows from them.
+    """Counts of pixels by gold and predicted class, and the scores derived from them.
 
     IoU of a class is |gold ∩ predicted| / |gold ∪ predicted| over all images together; the mean is
-    over the classes that gold or prediction has. Void pixels count nowhere.
+    over the classes in gold or prediction. Void pixels do not count.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Overlap:
         self.counts = counts
         both = np.diag(counts).astype(np.float64)
         union = counts.sum(axis=0) + counts.sum(axis=1) - both
-        #: IoU of each class, NaN where neither gold nor prediction has it.
+        #: IoU of each class; NaN if neither gold nor prediction has it.
         self.iou = np.divide(both, union, out=np.full(len(both), np.nan), where=union > 0)
         self.pixels = int(counts.sum())
         self.accuracy = float(both.sum() / self.pixels) if self.pixels else 0.0
@@ -45,19 +45,19 @@ class Overlap:
         return {"accuracy": self.accuracy, "iou": self.mean_iou, "iou_by_class": by_class}
 
     def _named(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the rows: gold may have a class that training had not."""
+        """Return the names of the rows: gold may have a class that training lacked."""
         return [*names, "not in training"] if len(self.counts) > len(names) else names
 
     def table(self, names: Sequence[str], **others: Overlap) -> str:
-        """Return a row for each class: its IoU, here and in others, and its gold pixels."""
+        """Return a table with a row for each class: IoU here and in others, and gold pixels."""
         names = self._named(names)
         width = max(len(name) for name in (*names, "class"))
         columns = {"IoU": self, **others}
         lines = [f"{'class':{width}} {' '.join(f'{c:>7}' for c in columns)}     pixels"]
         for k, name in enumerate(names):
             cells = [
-                f"{100 * one.iou[k]:7.2f}" if np.isfinite(one.iou[k]) else "      –"
-                for one in columns.values()
+                f"{100 * overlap.iou[k]:7.2f}" if np.isfinite(overlap.iou[k]) else "      –"
+                for overlap in columns.values()
             ]
             lines.append(f"{name:{width}} {' '.join(cells)} {self.counts[k].sum():10,}")
         return joined_lines(lines)
@@ -70,22 +70,22 @@ class Overlap:
         order = np.argsort(-wrong, axis=None, kind="stable")[:most]
         lines = []
         for at in order.tolist():
-            gold, found = divmod(at, len(names))
-            if wrong[gold, found]:
-                lines.append(f"{wrong[gold, found]:9,}  {names[gold]} taken for {names[found]}")
+            gold, guess = divmod(at, len(names))
+            if wrong[gold, guess]:
+                lines.append(f"{wrong[gold, guess]:9,}  {names[gold]} taken for {names[guess]}")
         return joined_lines(lines)
 
 
 def compare(gold: Sequence[Integers], found: Sequence[Integers], n_classes: int) -> Overlap:
     """Return the overlap of gold classes and predicted ones, over all images.
 
-    Gold pixels may be −1, void, or ``n_classes``, of a class that is never predicted: they are
-    wrong, and their class counts in the mean.
+    Gold pixels may be −1 (void) or ``n_classes`` (a class that is never predicted: they are wrong,
+    and their class counts in the mean).
     """
     n_classes += any((truth == n_classes).any() for truth in gold)
     counts = np.zeros((n_classes, n_classes), dtype=np.int64)
     for truth, guess in zip(gold, found, strict=True):
-        known = truth >= 0
-        keys = truth[known] * n_classes + guess[known]
+        labelled = truth >= 0
+        keys = truth[labelled] * n_classes + guess[labelled]
         counts += np.bincount(keys, minlength=n_classes**2).reshape(n_classes, n_classes)
     return Overlap(counts)

@@ -1,4 +1,4 @@
-"""Gold and predicted labels as the metrics read them: sentence by sentence, of equal lengths."""
+"""Gold and predicted labels, paired sentence by sentence and checked for equal lengths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Sentences = Iterable[Iterable[Any]]
 
 
 def read_pairs(gold: Sentences, predicted: Sentences) -> list[tuple[list[Any], list[Any]]]:
-    """Return the (gold, predicted) labels of each sentence, or say which sentence does not fit.
+    """Return the (gold, predicted) labels of each sentence; ValueError names one that does not fit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether two models differ by more than chance: the approximate randomisation test."""
+"""The approximate randomisation test: do two models differ by more than chance?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-#: Differences that are equal but for rounding are equal; relative to the metrics compared.
+#: Differences within this tolerance, relative to the metrics, count as equal.
 _ROUNDING = 1e-12
 
 
@@ -64,9 +64,9 @@ def randomization_test(
 ) -> Comparison:
     """Test whether two models' metrics on the same sentences differ, by approximate randomisation.
 
-    If the models were alike, each sentence's two predictions might as well be exchanged. Each of R
-    permutations exchanges every sentence's predictions with probability ½; with r the number of
-    those whose difference ``|m(first') − m(second')|`` is at least the observed one::
+    If the models were alike, the two predictions of a sentence could be exchanged. Each of R
+    permutations exchanges every sentence's predictions with probability ½; let r be the number of
+    permutations whose difference ``|m(first') − m(second')|`` is at least the observed one::
 
         p = (r + 1) / (R + 1)
 
@@ -107,7 +107,7 @@ def randomization_test(
     rng = generator(random_state)
     a, b = measure.table(gold, first), measure.table(gold, second)
     totals = np.stack([a.sum(axis=0), b.sum(axis=0)])
-    shift = (b - a)[(a != b).any(axis=1)]  # other sentences change nothing by their exchange
+    shift = (b - a)[(a != b).any(axis=1)]  # exchanging the other sentences changes nothing
     reached = 0
     for part in blocks(draws, len(shift)):
         swaps = rng.integers(0, 2, size=(part.stop - part.start, len(shift)), dtype=np.uint8)
@@ -119,7 +119,7 @@ def randomization_test(
 def _as_extreme(
     measure: CountMetric, totals: Array, shift: Array, swaps: npt.NDArray[np.uint8]
 ) -> npt.NDArray[np.bool_]:
-    """Return which exchanges give a difference at least as large as the observed one.
+    """Return a mask of the exchanges whose difference is at least the observed one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labelling schemes for chunks: from one to another, and what may stand next to what.
+"""Labelling schemes for chunks: conversion between them, and legal transitions.
 
 With tags B (begin), I (inside), O (outside), E or L (end, last) and S or U (single, unit):
 
@@ -17,7 +17,7 @@ from .boundaries import chunks, split_label
 
 
 class Forbidden(TypedDict):
-    """What a scheme rules out, as the estimators' ``forbid`` takes it."""
+    """The labels and transitions a scheme rules out, in the form of the estimators' ``forbid``."""
 
     start: list[str]
     end: list[str]
@@ -26,16 +26,16 @@ class Forbidden(TypedDict):
 
 class _Scheme(NamedTuple):
     continues: str  # tags that need a chunk of their type before them
-    goes_on: str  # tags that such a tag may follow
+    goes_on: str  # tags that may precede such a tag
     unfinished: str  # tags that such a tag must follow
     tags: str
-    own_type: bool = True  # a tag that goes on has the type of the one before it
+    own_type: bool = True  # a continuing tag has the type of the one before it
 
 
 _BIO = _Scheme(continues="I", goes_on="BI", unfinished="", tags="BIO")
 _IOBES = _Scheme(continues="IE", goes_on="BI", unfinished="BI", tags="BIOES")
 _BILOU = _Scheme(continues="IL", goes_on="BI", unfinished="BI", tags="BILOU")
-#: Scheme of a file -> how the tags S and E of IOBES are written in it.
+#: Scheme of a file -> its spelling of the tags S and E of IOBES.
 _TAGS = {"bio": {"S": "B", "E": "I"}, "bilou": {"S": "U", "E": "L"}, "iobes": {}}
 _BEGINNINGS = _BIO._replace(own_type=False)
 _SCHEMES = {
@@ -81,13 +81,12 @@ def to_iobes(labels: Iterable[str]) -> list[str]:
 
 
 def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
-    """Return which labels a scheme allows neither first, nor last, nor after which others.
+    """Return the labels that a scheme forbids at the start, at the end, and after others.
 
-    In BIO, I-X stands after B-X or I-X only. In IOBES and BILOU, I-X and E-X (L-X) stand after B-X
-    or I-X and after nothing else, and nothing else stands after these; so a sentence does not end
-    with them. "beginnings" is BIO in which a chunk has the type of its B- alone: I-X stands after
-    any B- or I-. Exactly the label sequences that keep to it are those that conversion to the
-    scheme leaves as they are.
+    In BIO, I-X follows only B-X or I-X. In IOBES and BILOU, I-X and E-X (L-X) follow only B-X or
+    I-X, and only they follow these, so a sentence does not end with B-X or I-X. "beginnings" is BIO
+    in which a chunk has the type of its B- alone: I-X follows any B- or I-. The legal label
+    sequences are exactly those that conversion to the scheme leaves unchanged.
 
     Parameters
     ----------
@@ -98,9 +97,9 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
     Returns
     -------
     dict with keys "start", "end" and "transition"
-        The labels that cannot be first, those that cannot be last, and the pairs (label, next
-        label) that cannot be; O(K²) of them. It is what the estimators take as ``forbid``, which
-        makes every prediction a legal one.
+        The labels that cannot be first, those that cannot be last, and the forbidden pairs (label,
+        next label), O(K²) of them. Pass it to an estimator as ``forbid``, and every prediction is
+        legal.
 
     Examples
     --------
@@ -134,14 +133,14 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
 
 
 def are_chunk_labels(labels: Sequence[str]) -> bool:
-    """Whether labels are those of chunks: O, B-X, I-X and the like."""
+    """Return whether labels are those of chunks: O, B-X, I-X and the like."""
     if not any("-" in label for label in labels):
         return False
     return all(label == "O" or (label[:1] in "BIESLU" and label[1:2] == "-") for label in labels)
 
 
 def file_scheme(labels: Sequence[str]) -> str:
-    """Return the scheme that chunk labels are in: "iobes", "bilou", or "bio" for IOB1 and IOB2."""
+    """Return the scheme of chunk labels: "iobes", "bilou", or "bio" for IOB1 and IOB2."""
     tags = {label[0] for label in labels if label[1:2] == "-"}
     if tags & {"L", "U"}:
         return "bilou"
@@ -149,23 +148,23 @@ def file_scheme(labels: Sequence[str]) -> str:
 
 
 def written(label: str, scheme: str) -> str:
-    """Return how a label of IOBES is written in a scheme; IOB1 becomes IOB2."""
+    """Return a label of IOBES in the spelling of a scheme; IOB1 becomes IOB2."""
     if label[1:2] not in ("-", ""):
         return label
     return _TAGS[scheme].get(label[:1], label[:1]) + label[1:]
 
 
 def _write(labels: Iterable[Any], *, single: str, last: str) -> list[str]:
-    given = list(labels)
-    for t, label in enumerate(given):
+    row = list(labels)
+    for t, label in enumerate(row):
         tag, _ = split_label(label)
         if label is None or tag not in tuple("BIOESLU") or (tag == "O" and label != "O"):
             raise ValueError(
                 f"position {t}: the label {label!r} is not a label of IOB1, IOB2, IOBES or BILOU; "
                 "write 'O', or B-, I-, E-, S-, L- or U- with a type"
             )
-    written = ["O"] * len(given)
-    for start, end, kind in chunks(given):
+    written = ["O"] * len(row)
+    for start, end, kind in chunks(row):
         tags = ["B", *"I" * (end - start - 2), last] if end - start > 1 else [single]
         written[start:end] = [f"{tag}-{kind}" if kind else tag for tag in tags]
     return written

@@ -1,4 +1,4 @@
-"""Metrics of sequences as scikit-learn's scorers: functions of a model, inputs and outputs."""
+"""scikit-learn scorers for metrics of sequences: functions of a model, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ METRICS: dict[str, Callable[[Any, Any], float]] = {
 
 
 class SequenceScorer:
-    """A metric of sequences, as ``scoring`` of scikit-learn takes it.
+    """A metric of sequences, for scikit-learn's ``scoring``.
 
     Parameters
     ----------
     metric : str or callable
-        As of :func:`scorer`.
+        As for :func:`scorer`.
     """
 
     def __init__(self, metric: str | Callable[[Any, Any], float]) -> None:
@@ -49,7 +49,7 @@ class SequenceScorer:
         self.metric = metric
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
-        """Return the metric of what a model predicts for ``X``, compared with ``y``."""
+        """Return the metric of a model's predictions for ``X``, compared with ``y``."""
         score = METRICS[self.metric] if isinstance(self.metric, str) else self.metric
         return float(score(list(y), list(model.predict(X))))
 
@@ -58,9 +58,10 @@ class SequenceScorer:
 
 
 def scorer(metric: str | Callable[[Any, Any], float]) -> SequenceScorer:
-    """Return a metric as ``scoring`` of ``cross_val_score``, ``GridSearchCV`` and the like.
+    """Return a metric for the ``scoring`` of ``cross_val_score``, ``GridSearchCV`` and the like.
 
-    scikit-learn's own metrics, ``scoring="f1_macro"``, take one label an example, not sequences.
+    scikit-learn's own metrics, as ``scoring="f1_macro"``, take one label for each example, not
+    sequences.
 
     Parameters
     ----------

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores:
-    """How many items were right, of how many predicted and how many in the gold standard.
+    """Counts of correct, predicted and gold items, and the ratios derived from them.
 
-    With c right ones among p predicted and g gold ones::
+    With c correct, p predicted and g gold items::
 
         precision = c / p        recall = c / g        F1 = 2 c / (p + g)
 
     F1 is the harmonic mean of the two (van Rijsbergen 1979, with β = 1). A ratio whose denominator
-    is 0 is 0.0: nothing found is no success, whatever there was to find.
+    is 0 is 0.0: finding nothing is not a success.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Averages(NamedTuple):
 
     @classmethod
     def of(cls, scores: list[Scores]) -> Averages:
-        """Return the means; 0.0 each where there is nothing to average."""
+        """Return the means; 0.0 each if there is nothing to average."""
         n = len(scores) or 1
         return cls(
             sum(s.precision for s in scores) / n,
@@ -92,8 +92,8 @@ class Averages(NamedTuple):
 def score_rows(label: str, items: str, by_label: Mapping[str, Scores]) -> list[str]:
     """Return lines of a table in percent; ``label`` and ``items`` head its outer columns.
 
-    Labels that were predicted and are not in the gold standard have no scores: a last line
-    lists them.
+    Labels that were predicted but are not in the gold standard have no scores: a last line lists
+    them.
     """
     lines = [f"{label:<20}{'precision':>10}{'recall':>10}{'F1':>10}{items:>10}"]
     for name, s in by_label.items():

@@ -1,4 +1,4 @@
-"""Labels of tokens as segments, and back."""
+"""Conversion between labels of tokens and segments."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Sequence
 
 from .boundaries import chunks
 
-#: The label of a token in no chunk, which is a segment of its own.
+#: The label of a token outside chunks, which is a segment of its own.
 OUTSIDE = "O"
 
 
 def to_segments(
     labels: Iterable[str], max_length: int | None = None
 ) -> tuple[list[tuple[int, int, str]], int]:
-    """Return the segments (start, end, label) that cover a sentence, and how many were cut.
+    """Return the segments (start, end, label) that cover a sentence, and the number of cut ones.
 
     Parameters
     ----------
     labels : sequence of str
-        Of chunks, in IOB1, IOB2, IOBES, BILOU or any mixture of them.
+        Labels of chunks, in IOB1, IOB2, IOBES, BILOU or any mixture of them.
     max_length : int, optional
-        Longer chunks become several, all of them of this length but the last.
+        Longer chunks are cut into pieces, all but the last of this length.
 
     Examples
     --------

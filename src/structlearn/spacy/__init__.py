@@ -1,4 +1,4 @@
-"""Our models as components of spaCy's pipelines: ``nlp.add_pipe("structlearn")``. Needs spaCy."""
+"""spaCy pipeline components that run our models: ``nlp.add_pipe("structlearn")``. Needs spaCy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ try:
     import spacy  # noqa: F401
 except ModuleNotFoundError:
     raise ModuleNotFoundError(
-        "documents and components of spaCy need spaCy: pip install 'structlearn[spacy]'",
+        "this needs spaCy: pip install 'structlearn[spacy]'",
         name="spacy",
     ) from None
 

@@ -1,4 +1,4 @@
-"""A component of spaCy that runs one of our models."""
+"""The spaCy component that runs one of our models."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _FILE = "model"
 
 
 class Component:
-    """Annotates documents of spaCy with one of our models.
+    """Annotates spaCy documents with one of our models.
 
-    A pipeline sets tags, lemmas, morphology, heads and entities, as far as it has them; a
-    dependency parser heads; a segment tagger, or a tagger whose labels are ``B-PER``, ``I-PER``,
-    …, entities (or spans, see below), other taggers ``token.tag_``; a constituency parser
+    A pipeline sets tags, lemmas, morphology, heads and entities, if it predicts them; a dependency
+    parser sets heads; a segment tagger, or a tagger with labels such as ``B-PER`` and ``I-PER``,
+    sets entities (or spans, see below), other taggers ``token.tag_``; a constituency parser sets
     ``doc._.brackets``, a tree for each sentence.
 
-    Sentences are those of the document; if it has none, those that our pipeline finds in its text.
+    Sentences are those of the document or, if it has none, those found by our pipeline.
 
     Parameters
     ----------
     model : Pipeline, Tagger, SegmentTagger, DependencyParser, ConstituencyParser, str or path
-        A trained model, its file, or the name of a package of ours ("english").
+        A trained model, its file, or the name of one of our packages ("english").
     name : str
-        Of the component.
+        The component's name.
     spans_key : str, optional
-        Spans go to ``doc.spans[spans_key]`` instead of ``doc.ents``.
+        Write spans to ``doc.spans[spans_key]`` instead of ``doc.ents``.
 
     Attributes
     ----------
     model : object or None
-        The model; None until spaCy has read it from its folder, if its file was not there.
+        The model; None if its file is missing, until spaCy reads it from its folder.
 
     Examples
     --------
@@ -50,18 +50,18 @@ class Component:
     def __init__(self, model: Any, name: str = "structlearn", spans_key: str | None = None) -> None:
         self.name, self.spans_key = name, spans_key
         self._missing: FileError | None = None
-        # spaCy looks at the attributes of components as it adds them: none may raise.
+        # spaCy reads the attributes of components when it adds them: none may raise.
         self.model: Any = model
         if isinstance(model, (str, Path)):
             try:
                 self.model = load(model)
-            except FileError as error:  # spaCy makes a component before it reads its folder
+            except FileError as error:  # spaCy creates a component before it reads its folder
                 self.model, self._missing = None, error
         if not SpacyDoc.has_extension("brackets"):
             SpacyDoc.set_extension("brackets", default=None)
 
     def _fitted(self) -> Any:
-        """Return the model, or say why there is none."""
+        """Return the model; ValueError if there is none."""
         if self.model is None:
             raise self._missing or ValueError(f"the component {self.name!r} has no model")
         return self.model
@@ -95,7 +95,7 @@ class Component:
                 for place, label in zip(places, labels, strict=True):
                     doc[place].tag_ = label
         else:
-            raise TypeError(f"{kind} is no model of tokens: the component cannot use it")
+            raise TypeError(f"the component cannot use a {kind}: it is not a model of tokens")
         return doc
 
     def pipe(self, stream: Iterable[Any], batch_size: int = 128) -> Iterable[Any]:
@@ -128,11 +128,11 @@ class Component:
         put_arcs(doc, places, heads, [token.relation for token in own])
 
     def _put_spans(self, doc: Any, places: list[int], spans: Any) -> None:
-        found = spacy_spans(doc, places, spans)
+        entities = spacy_spans(doc, places, spans)
         if self.spans_key is None:
-            doc.set_ents(found)
+            doc.set_ents(entities)
         else:
-            doc.spans[self.spans_key] = found
+            doc.spans[self.spans_key] = entities
 
     # -- files of spaCy -------------------------------------------------------------------------
 

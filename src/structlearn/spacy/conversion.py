@@ -1,4 +1,4 @@
-"""Documents of ours as documents of spaCy, and the other way."""
+"""Conversion between our documents and spaCy's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..tasks.pipeline.doc import Doc
 
 
 def spacy_doc(doc: Doc, vocab: Any = None) -> Any:
-    """Return what :meth:`structlearn.tasks.pipeline.doc.Doc.to_spacy` does."""
+    """Return a spaCy document; see :meth:`structlearn.tasks.pipeline.doc.Doc.to_spacy`."""
     layout = _Layout(doc)
     tokens, n = doc.tokens, len(layout.texts)
     blank = [""] * n
@@ -32,7 +32,7 @@ def spacy_doc(doc: Doc, vocab: Any = None) -> Any:
         starts[layout.places[sentence.first]] = 1
     if layout.places:  # blanks before the first token belong to its sentence
         starts[layout.places[0]], starts[0] = 0, 1
-    found = SpacyDoc(
+    converted = SpacyDoc(
         Vocab(lex_attr_getters=LEX_ATTRS) if vocab is None else vocab,
         words=layout.texts,
         spaces=layout.spaces,
@@ -45,15 +45,15 @@ def spacy_doc(doc: Doc, vocab: Any = None) -> Any:
     if tokens and tokens[0].head_id is not None:
         heads = [None if token.head is None else token.head.i for token in tokens]
         relations = [token.relation for token in tokens]
-        put_arcs(found, layout.places, heads, relations)
-    found.ents = spacy_spans(found, layout.places, doc.entities)
+        put_arcs(converted, layout.places, heads, relations)
+    converted.ents = spacy_spans(converted, layout.places, doc.entities)
     for name in dict.fromkeys(name for token in tokens for name in token.labels):
-        found.spans[name] = spacy_spans(found, layout.places, doc.spans(name))
-    return found
+        converted.spans[name] = spacy_spans(converted, layout.places, doc.spans(name))
+    return converted
 
 
 class _Layout:
-    """The texts of spaCy's tokens: ours, and blanks other than one space.
+    """The texts of spaCy's tokens: ours, and whitespace other than single spaces.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class _Layout:
     spaces : list of bool
         Whether a space follows.
     places : list of int
-        The number there of each of our tokens.
+        The number of each of our tokens in spaCy's document.
     """
 
     def __init__(self, doc: Doc) -> None:
@@ -89,12 +89,12 @@ class _Layout:
 
 
 def _pos(upos: str) -> str:
-    """Return a part of speech as spaCy knows it; it has those of Universal Dependencies alone."""
+    """Return a part of speech for spaCy, which knows only those of Universal Dependencies."""
     return upos if upos in IDS else ""
 
 
 def spacy_spans(doc: Any, places: Sequence[int], spans: Iterable[Any]) -> list[Any]:
-    """Return our spans as those of a document of spaCy, in which our tokens have these numbers."""
+    """Return our spans as spans of a spaCy document, in which our tokens have these numbers."""
     return [
         SpacySpan(doc, places[span[0].i], places[span[-1].i] + 1, label=span.label)
         for span in spans
@@ -104,17 +104,17 @@ def spacy_spans(doc: Any, places: Sequence[int], spans: Iterable[Any]) -> list[A
 def put_arcs(
     doc: Any, places: Sequence[int], heads: Sequence[int | None], relations: Sequence[str]
 ) -> None:
-    """Set the heads and relations of a document of spaCy.
+    """Set the heads and relations of a spaCy document.
 
     Parameters
     ----------
     doc : spacy.tokens.Doc
     places : list of int
-        The number of each of our tokens there. Others, blanks, depend on the token before.
+        The number of each of our tokens there. The others, blanks, depend on the token before them.
     heads : list of int or None
         The number of the head of each of our tokens; its own for a root.
     relations : list of str
-        ``root`` becomes ``ROOT``, as spaCy has it.
+        ``root`` becomes ``ROOT``, spaCy's name.
     """
     import numpy as np
 
@@ -137,9 +137,10 @@ def put_arcs(
 
 
 def sentence_starts(doc: Any, model: Any) -> list[int]:
-    """Return where the sentences of a document of spaCy begin, as characters.
+    """Return the character offsets at which the sentences of a spaCy document begin.
 
-    They are its own if it has some, else those of a pipeline with a tokeniser, else there is one.
+    They are its own if it has any, else those of a pipeline with a tokeniser, else there is one
+    sentence.
     """
     if doc.has_annotation("SENT_START"):
         return [sentence.start_char for sentence in doc.sents]
@@ -149,14 +150,14 @@ def sentence_starts(doc: Any, model: Any) -> list[int]:
 
 
 def read_doc(doc: Any, starts: Sequence[int]) -> tuple[Doc, list[int]]:
-    """Return a document of spaCy as ours, with its tags and lemmas, and the places of its tokens.
+    """Return a spaCy document as ours, with tags and lemmas, and the places of its tokens.
 
-    Blanks are no tokens of ours.
+    Blanks do not become tokens.
 
     Parameters
     ----------
     starts : list of int
-        Where sentences begin, as characters.
+        Character offsets at which sentences begin.
     """
     sentences: list[list[tuple[int, int]]] = []
     places, later = [], [*starts[1:]]
@@ -171,9 +172,9 @@ def read_doc(doc: Any, starts: Sequence[int]) -> tuple[Doc, list[int]]:
             sentences.append([])
         sentences[-1].append((token.idx, token.idx + len(token.text)))
         places.append(token.i)
-    found = Doc.from_places(doc.text, sentences)
-    for token, place in zip(found, places, strict=True):
+    ours = Doc.from_places(doc.text, sentences)
+    for token, place in zip(ours, places, strict=True):
         other = doc[place]
         token.upos, token.xpos = other.pos_ or "_", other.tag_ or "_"
         token.lemma, token.feats = other.lemma_ or "_", str(other.morph) or "_"
-    return found, places
+    return ours, places

@@ -1,4 +1,4 @@
-"""Checks of how a structure is called: batches, and blocks in another order."""
+"""Checks of calling conventions: batches, and blocks in another order."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _QUERIES: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
 def check_batches(
     structure: Structure, examples: list[dict[str, Any]], report: Report, seed: int
 ) -> None:
-    """A batch, one list of arrays per block, gives the list of what its examples give."""
-    batch = {name: [one[name] for one in examples] for name in examples[0]}
+    """Check that a batch, a list of arrays per block, has the answers of its examples."""
+    batch = {name: [example[name] for example in examples] for name in examples[0]}
 
     def ask(query: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         try:
@@ -38,32 +38,32 @@ def check_batches(
         except CapabilityError:
             return MISSING
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
+            outcome = f"{type(error).__name__}: {error}"
         else:
             if isinstance(answer, list) and len(answer) == len(examples):
                 report.count("batches")
                 return answer
-            said = describe(answer)
+            outcome = describe(answer)
         if not getattr(type(structure), query).__module__.startswith("structlearn."):
             # An author's own method may take one example at a time.
-            report.missing[f"{query} of a batch"] = said
+            report.missing[f"{query} of a batch"] = outcome
             return MISSING
         raise AssertionError(
             f"{structure!r}.{query}, {options}: expected a list of {len(examples)} answers for a "
-            f"batch, got {said}; scores {describe(batch)}"
+            f"batch, got {outcome}; scores {describe(batch)}"
         )
 
     for query, args, options in _QUERIES:
-        found = ask(query, args, options)
-        if found is MISSING:
+        answers = ask(query, args, options)
+        if answers is MISSING:
             continue
-        for i, (one, got) in enumerate(zip(examples, found, strict=True)):
-            right = getattr(structure, query)(*args, **options, **one)
+        for i, (example, got) in enumerate(zip(examples, answers, strict=True)):
+            right = getattr(structure, query)(*args, **options, **example)
             if canonical(got) != canonical(right):
                 raise AssertionError(
                     f"{structure!r}.{query}, {options}: example {i} of a batch differs from the "
                     f"same example alone:\n  expected {describe(right)}\n  got      {describe(got)}"
-                    f"\n  scores   {describe(one)}"
+                    f"\n  scores   {describe(example)}"
                 )
     draws = [ask("sample", (4,), {"random_state": seed}) for _ in range(2)]
     if MISSING not in draws and canonical(draws[0]) != canonical(draws[1]):
@@ -71,7 +71,7 @@ def check_batches(
 
 
 def check_keyword_order(trial: Trial) -> None:
-    """Blocks are known by name: the order in which they are given changes nothing."""
+    """Check that the order in which blocks are passed changes nothing."""
     if len(trial.scores) < 2:
         return
     scores: dict[str, Any] = trial.arguments

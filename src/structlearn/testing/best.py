@@ -12,13 +12,13 @@ from .trial import MISSING, Trial
 
 
 def is_exact(trial: Trial) -> bool:
-    """Tell whether the structure claims that its argmax is the best output."""
+    """Return whether the structure claims that its argmax is the best output."""
     solution = trial.ask("solve")
     return solution is MISSING or bool(solution.exact)
 
 
 def check_argmax(trial: Trial) -> None:
-    """The argmax is legal and, unless ``solve`` says that it may not be, the best."""
+    """Check that the argmax is legal and, unless ``solve`` says otherwise, the best."""
     solution = trial.ask("solve")
     if solution is not MISSING:
         _check_solution(trial, solution)
@@ -51,27 +51,27 @@ def _check_best(trial: Trial, query: str, y: Any, value: float) -> None:
 
 
 def check_kbest(trial: Trial, limit: int) -> None:
-    """The k best are the k highest scores, in order, each output once; fewer where there are."""
+    """Check that the k best have the k highest scores, in order, without repeats."""
     scores = np.sort(trial.truth.values[np.isfinite(trial.truth.values)])[::-1]
     sizes = {1, 2, min(5, limit)}
     if len(scores) <= limit:
         sizes |= {len(scores), len(scores) + 3}
     for n in sorted(sizes):
-        found = trial.ask("kbest", n)
-        if found is MISSING:
+        ranked = trial.ask("kbest", n)
+        if ranked is MISSING:
             return
         query = f"kbest({n})"
-        if len(found) != min(n, len(scores)):
-            trial.fail(query, f"{min(n, len(scores))} outputs", found)
+        if len(ranked) != min(n, len(scores)):
+            trial.fail(query, f"{min(n, len(scores))} outputs", ranked)
         seen = set()
-        for rank, (value, y) in enumerate(found):
+        for rank, (value, y) in enumerate(ranked):
             row = trial.row(query, y)
             if row in seen:
-                trial.fail(query, "no output twice", [canonical(other) for _, other in found])
+                trial.fail(query, "no output twice", [canonical(other) for _, other in ranked])
             seen.add(row)
             slack = trial.value_slack()
             trial.number(f"{query}: score of {y!r}", float(trial.truth.values[row]), value, slack)
             trial.number(f"{query}: score number {rank + 1}", float(scores[rank]), value, slack)
-        values = [value for value, _ in found]
+        values = [value for value, _ in ranked]
         if values != sorted(values, reverse=True):
             trial.fail(query, "best first", values)

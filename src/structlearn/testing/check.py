@@ -36,13 +36,13 @@ def check_structure(
     learning: bool = False,
     random_state: int = 0,
 ) -> Report:
-    """Prove a structure against enumeration; raise ``AssertionError`` where it is wrong.
+    """Check a structure against enumeration; raise ``AssertionError`` if it is wrong.
 
-    Every output of small inputs is listed and scored, and what the structure answers is compared
-    with what adding up gives: encode and decode, score, argmax, solve, infer (value and gradient,
+    Every output of small inputs is listed and scored, and the structure's answers are compared with
+    those of enumeration: encode and decode, score, argmax, solve, infer (value and gradient,
     the gradient by finite differences too), log_partition, marginals, entropy, kbest, sample,
-    count, one derivation per output, −∞ masks, nothing legal, batches. A query that raises
-    ``CapabilityError`` is noted in the report and is no failure.
+    count, one derivation per output, −∞ masks, no legal output, batches. A query that raises
+    ``CapabilityError`` is noted in the report and does not fail.
 
     Parameters
     ----------
@@ -50,43 +50,42 @@ def check_structure(
         Native, or written in Python.
     scores : dict, callable, or None
         One input, as a dict of block → array (with the topology, where that comes with the input),
-        small enough to enumerate; or a function of a ``numpy.random.Generator`` that gives one and
-        is asked ``n_inputs`` times; or None for normal scores in the shapes that
-        ``structure.blocks(n_labels)`` describes.
+        small enough to enumerate; or a function of a ``numpy.random.Generator`` that returns one
+        and is called ``n_inputs`` times; or None for normal scores in the shapes of
+        ``structure.blocks(n_labels)``.
     outputs : iterable or callable, optional
         The outputs, legal or not, each once; or a function of the scores (keyword arguments) that
-        gives them. Without it, ``structure.outputs(**scores)``.
+        returns them; default: ``structure.outputs(**scores)``.
     n_labels : int
-        Number of labels where ``scores`` is None.
+        Number of labels if ``scores`` is None.
     n_inputs : int
-        Number of inputs that are drawn.
+        Number of inputs to draw.
     temperatures : sequence of float
-        The ε at which sums are compared.
+        The values of ε at which sums are compared.
     n_samples : int
-        Draws whose frequencies are compared; 0 leaves samples out.
+        Draws whose frequencies are compared; 0 skips samples.
     variations : bool
-        Try each input with tied, with large and with forbidden scores as well, and with everything
-        forbidden. False for structures whose scores are restricted.
+        Also try each input with tied, large and forbidden scores, and with everything forbidden.
+        False for structures whose scores are restricted.
     max_outputs, max_kbest : int
         The most outputs to enumerate, and to ask of ``kbest``.
     tolerance : float
-        How far answers may be off, besides rounding that grows with the scores.
+        Allowed error of answers, besides rounding that grows with the scores.
     learning : bool, default=False
-        Fit a perceptron to the best outputs too, with features in the shapes of the scores, and see
-        that it predicts legal ones.
+        Also fit a perceptron to the best outputs, with features in the shapes of the scores, and
+        check that it predicts legal ones.
     random_state : int
-        Seed of everything random here. The same seed checks the same things.
+        Seed of all random draws. The same seed makes the same checks.
 
     Returns
     -------
     Report
-        What was compared how often, and what the structure cannot do.
+        The number of comparisons by query, and the queries the structure does not answer.
 
     Raises
     ------
     AssertionError
-        Says which query is wrong, at which temperature, on which scores, what was expected and
-        what came.
+        Names the wrong query, its temperature and scores, the expected and the actual answer.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def check_structure(
     rng = np.random.default_rng(random_state)
     report = Report(repr(structure))
     structure.checked_blocks(n_labels)
-    given = given_inputs(structure, scores, n_inputs, n_labels, rng)
+    inputs = given_inputs(structure, scores, n_inputs, n_labels, rng)
 
     def trial(name: str, theta: Mapping[str, Any]) -> Trial:
         truth = enumerate_outputs(structure, theta, outputs=outputs, limit=max_outputs)
@@ -111,28 +110,28 @@ def check_structure(
         return Trial(structure, name, truth, report, tolerance)
 
     def check(name: str, theta: Mapping[str, Any], draws: int = 0) -> Trial:
-        one = trial(name, theta)
-        _check_input(one, temperatures, draws, max_kbest, rng)
-        return one
+        checked = trial(name, theta)
+        _check_input(checked, temperatures, draws, max_kbest, rng)
+        return checked
 
     legal: list[Trial] = []
-    for i, theta in enumerate(given):
-        one = check(f"number {i}", theta, n_samples)
-        if not one.truth.n_legal:
+    for i, theta in enumerate(inputs):
+        checked = check(f"number {i}", theta, n_samples)
+        if not checked.truth.n_legal:
             continue
-        legal.append(one)
+        legal.append(checked)
         if variations:
-            topology = one.truth.topology
-            for name, other in vary(one.scores):
+            topology = checked.truth.topology
+            for name, other in vary(checked.scores):
                 check(f"number {i}, {name}", {**other, **topology})
             for _ in range(2):
-                masked = forbid_some(one.truth, rng)
+                masked = forbid_some(checked.truth, rng)
                 check(f"number {i}, some forbidden", {**masked, **topology}, n_samples // 4)
-            check(f"number {i}, all forbidden", {**forbid_all(one.scores), **topology})
+            check(f"number {i}, all forbidden", {**forbid_all(checked.scores), **topology})
     if not legal:
         return report
-    for one in legal:
-        check_keyword_order(one)
+    for checked in legal:
+        check_keyword_order(checked)
     alike = [one.arguments for one in legal if set(one.arguments) == set(legal[0].arguments)]
     check_batches(structure, [*alike, alike[0]], report, random_state)
     if learning:
@@ -147,7 +146,7 @@ def _check_input(
     max_kbest: int,
     rng: np.random.Generator,
 ) -> None:
-    """Compare every query on one input."""
+    """Check every query on one input."""
     check_outputs(trial)
     check_count(trial)
     if not trial.truth.n_legal:

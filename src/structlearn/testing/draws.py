@@ -1,4 +1,4 @@
-"""Checks of samples: legal, repeatable, and as frequent as they should be."""
+"""Checks of samples: legal, repeatable, and with the right frequencies."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..structures.canonical import canonical
 from .best import is_exact
 from .trial import MISSING, Trial
 
-#: A right sampler is refused with probability about exp(−30) a comparison, and not at random: the
-#: seeds are fixed.
+#: A correct sampler fails a comparison with probability about exp(−30), and always or never, since
+#: the seeds are fixed.
 _LOG_RISK = 30.0
 
 
 def check_sample(trial: Trial, temperature: float, n: int, seed: int) -> None:
-    """Drawn outputs are legal, the same for the same seed, and follow exp(score/ε)."""
+    """Check that draws are legal, the same for the same seed, and follow exp(score/ε)."""
     options: dict[str, Any] = {"temperature": temperature, "random_state": seed}
     capability = "sample" if temperature > 0 else "sample at temperature 0"
     drawn = trial.ask("sample", n, capability=capability, **options)
@@ -47,7 +47,7 @@ def check_sample(trial: Trial, temperature: float, n: int, seed: int) -> None:
 
 
 def _check_seeds(trial: Trial, n: int, temperature: float, seed: int) -> None:
-    """The same seed draws the same, another seed something else."""
+    """Check that the same seed draws the same outputs, and another seed others."""
     first, again, other = (
         [canonical(y) for y in trial.ask("sample", n, temperature=temperature, random_state=state)]
         for state in (seed, seed, seed + 1)
@@ -60,7 +60,7 @@ def _check_seeds(trial: Trial, n: int, temperature: float, seed: int) -> None:
 
 
 def _chi_square(tally: Array, p: Array) -> tuple[float, float]:
-    """Return Pearson's statistic, rare outputs pooled, and a bound that luck does not reach.
+    """Return Pearson's statistic, with rare outputs pooled, and a bound beyond chance.
 
     For k degrees of freedom, P(χ² ≥ k + 2√(kx) + 2x) ≤ exp(−x) (Laurent & Massart 2000, lemma 1).
     """

@@ -1,4 +1,4 @@
-"""Every output of one input, with its parts and its score: what the answers are held against."""
+"""Enumeration of all outputs of an input, with parts and scores, as reference answers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ..exceptions import CapabilityError, InfeasibleError
 from ..structures import Structure
 from ..structures.canonical import canonical
 
-#: The outputs of a structure: a list of them, or a function of the scores that gives one.
+#: The outputs of a structure: a list, or a function of the scores that returns one.
 Outputs = Iterable[Any] | Callable[..., Iterable[Any]]
 
 
 @dataclass(frozen=True)
 class Enumeration:
-    """All outputs of one input, and every query answered by adding up.
+    """All outputs of one input, and every query answered by summing over them.
 
     Attributes
     ----------
     scores : dict of str to ndarray
         The score blocks θ.
     topology : dict
-        What else the input says: arguments that are no scores.
+        The other arguments of the input, which are not scores.
     outputs : list
         Every output, legal or not.
     counts : list of dict
@@ -35,7 +35,7 @@ class Enumeration:
     parts : ndarray of shape (n_outputs, n_parts)
         μ(y) of each output, the blocks one after another.
     values : ndarray of shape (n_outputs,)
-        ⟨θ, μ(y)⟩; −∞ where a forbidden part is used.
+        ⟨θ, μ(y)⟩; −∞ for outputs with a forbidden part.
     """
 
     scores: dict[str, Array]
@@ -53,12 +53,12 @@ class Enumeration:
 
     @property
     def best(self) -> float:
-        """The highest score; −∞ where nothing is legal."""
+        """The highest score; −∞ if no output is legal."""
         return float(self.values.max(initial=-np.inf))
 
     @property
     def size(self) -> float:
-        """The largest finite score of an output or part, for tolerances."""
+        """The largest finite magnitude of an output's or part's score, for tolerances."""
         every = [self.values, *(np.ravel(a) for a in self.scores.values())]
         return max(float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) for a in every)
 
@@ -67,7 +67,7 @@ class Enumeration:
         return self._rows.get(_key(self.scores, counts))
 
     def probabilities(self, temperature: float) -> Array:
-        """Return P(y) ∝ exp(score(y)/ε) of every output; at ε = 0 all weight is on the best."""
+        """Return P(y) ∝ exp(score(y)/ε) of every output; at ε = 0 the best have all of it."""
         if self.best == -np.inf:
             raise InfeasibleError("no legal output is left: every output scores -inf")
         if temperature == 0:
@@ -77,7 +77,7 @@ class Enumeration:
         return np.asarray(weights / weights.sum())
 
     def infer(self, temperature: float) -> tuple[float, dict[str, Array]]:
-        """Return (ε log Σ exp(score/ε), its gradient); at ε = 0 the mean over all the best."""
+        """Return (ε log Σ exp(score/ε), its gradient); at ε = 0 the mean over the best outputs."""
         p = self.probabilities(temperature)
         value = self.best
         if temperature > 0:
@@ -109,11 +109,11 @@ def enumerate_outputs(
     Parameters
     ----------
     structure : Structure
-        Gives ``encode`` and, unless ``outputs`` is given, ``outputs``.
+        Has ``encode`` and, unless ``outputs`` is passed, ``outputs``.
     scores : mapping of str to array-like
-        The score blocks, and the topology where it comes with the input.
+        The score blocks, and the topology if it is part of the input.
     outputs : iterable or callable, optional
-        The outputs, or a function of the scores (as keyword arguments) that gives them.
+        The outputs, or a function of the scores (as keyword arguments) that returns them.
     limit : int
         More outputs than this are an error: enumeration is for small inputs.
 
@@ -158,7 +158,7 @@ def enumerate_outputs(
 def split_scores(
     structure: Structure, scores: Mapping[str, Any]
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Return (score blocks as arrays, what else the input says)."""
+    """Return (score blocks as arrays, other arguments)."""
     theta = {
         name: np.array(a, dtype=np.float64)
         for name, a in scores.items()
@@ -177,7 +177,7 @@ def _counts(
             f"{structure!r}.encode({y!r}): expected a dict with the blocks {sorted(theta)}, "
             f"got {got}"
         )
-    found: dict[str, Array] = {}
+    checked: dict[str, Array] = {}
     for name, a in theta.items():
         count = np.asarray(counts[name], dtype=np.float64)
         if count.shape != a.shape or not (np.isfinite(count).all() and (count >= 0).all()):
@@ -185,13 +185,13 @@ def _counts(
                 f"{structure!r}.encode({y!r}): {name} must be counts >= 0 of shape {a.shape}, "
                 f"got shape {count.shape}: {count!r}"
             )
-        found[name] = count
-    return found
+        checked[name] = count
+    return checked
 
 
 def _flat(theta: Mapping[str, Array], blocks: Mapping[str, Any]) -> Array:
     pieces = [np.ravel(np.asarray(blocks[name], dtype=np.float64)) for name in theta]
-    return np.concatenate(pieces) + 0.0  # −0 and 0 are one key
+    return np.concatenate(pieces) + 0.0  # −0 and 0 are the same key
 
 
 def _key(theta: Mapping[str, Array], counts: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""The inputs that a structure is tried on: those given, and variations of them."""
+"""Inputs for checks of structures, and variations of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def given_inputs(
     n_labels: int,
     rng: np.random.Generator,
 ) -> list[dict[str, Any]]:
-    """Return the scores that a check starts from."""
+    """Return the inputs a check starts from."""
     if scores is None:
         return _draw_from_blocks(structure, n_inputs, n_labels, rng)
     return [dict(scores(rng)) for _ in range(n_inputs)] if callable(scores) else [dict(scores)]
@@ -32,17 +32,17 @@ def given_inputs(
 def _draw_from_blocks(
     structure: Structure, n_inputs: int, n_labels: int, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """Draw scores in the shapes of ``blocks``, with 1 to 4 sites where the structure takes them."""
+    """Draw scores in the shapes of ``blocks``, with 1 to 4 sites if the structure allows."""
     blocks = structure.blocks(n_labels)
-    found: list[dict[str, Any]] = []
+    inputs: list[dict[str, Any]] = []
     refused: ValueError | None = None
     tries = itertools.product((True, False), range(4 * n_inputs))
     for sites, i in tries:
-        if len(found) == n_inputs:
+        if len(inputs) == n_inputs:
             break
         theta: dict[str, Any] = {}
         for name, block in blocks.items():
-            if block.optional and found and rng.random() < 0.3:
+            if block.optional and inputs and rng.random() < 0.3:
                 continue
             alone = block.shared or not sites
             axes = () if alone else (i % 4 + 1, *block.inner)
@@ -54,24 +54,24 @@ def _draw_from_blocks(
         except (ValueError, IndexError, KeyError) as error:
             refused = ValueError(str(error))
             continue
-        found.append(theta)
-    if not found:
+        inputs.append(theta)
+    if not inputs:
         raise ValueError(
             f"cannot tell the shapes of {structure!r}'s scores from its blocks; pass scores=, a "
             "dict or a function of a random generator that gives one"
         ) from refused
-    return found
+    return inputs
 
 
 def vary(theta: Mapping[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
-    """Yield variations of an input that any structure has to stand: ties, and large scores."""
+    """Yield variations that any structure must handle: ties, and large scores."""
     yield "ties", {name: np.round(a) for name, a in theta.items()}
     yield "all scores equal", {name: np.where(np.isfinite(a), 0.0, a) for name, a in theta.items()}
     yield "large scores", {name: 300.0 * a for name, a in theta.items()}
 
 
 def forbid_some(truth: Enumeration, rng: np.random.Generator) -> dict[str, Array]:
-    """Forbid a third of the parts, but none of one output's."""
+    """Forbid a third of the parts, but leave one output legal."""
     legal = np.flatnonzero(np.isfinite(truth.values))
     spared = truth.counts[int(rng.choice(legal))]
     return {

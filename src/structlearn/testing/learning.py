@@ -1,4 +1,4 @@
-"""Learning with a structure: a perceptron finds weights, and predicts what is best under them."""
+"""The check that a structure can be learned: a perceptron fitted to best outputs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _FEATURES = 2
 
 
 def check_learning(trials: list[Trial], random_state: int) -> None:
-    """Fit a perceptron to the best outputs, and see that it predicts legal ones.
+    """Fit a perceptron to the best outputs, and check that it predicts legal ones.
 
-    The inputs have features for the blocks that learn from features, in the shapes of the scores.
+    Blocks that are learned from features get random features in the shapes of the scores.
 
     Parameters
     ----------
     trials : list of Trial
-        Inputs whose queries have been found right.
+        Inputs whose queries have passed.
     """
     structure, report = trials[0].structure, trials[0].report
     alike = [t for t in trials if set(t.arguments) == set(trials[0].arguments)]
@@ -42,9 +42,9 @@ def check_learning(trials: list[Trial], random_state: int) -> None:
 
 
 def _learned(trials: list[Trial], random_state: int) -> list[Any]:
-    """Return what a perceptron predicts that was fitted to the best outputs.
+    """Fit a perceptron to the best outputs and return its predictions.
 
-    Nothing if they do not have all labels, which a learner has to see.
+    Empty if the outputs lack a label, since a learner must see all of them.
     """
     from ..estimators import StructuredPerceptron
 
@@ -58,7 +58,7 @@ def _learned(trials: list[Trial], random_state: int) -> list[Any]:
     y = [structure.argmax(**trial.arguments) for trial in trials]
     if structure.has_labels:
         n_labels = np.shape(trials[0].scores[structure.label_block])[-1]
-        seen = {int(k) for one in y for k in structure.labels_of(one)}
+        seen = {int(k) for output in y for k in structure.labels_of(output)}
         if seen != set(range(n_labels)):
             return []
     with warnings.catch_warnings():
@@ -68,11 +68,11 @@ def _learned(trials: list[Trial], random_state: int) -> list[Any]:
 
 
 def _features(trial: Trial, rng: np.random.Generator) -> dict[str, Any]:
-    found: dict[str, Any] = dict(trial.truth.topology)
+    arrays: dict[str, Any] = dict(trial.truth.topology)
     for name, block in trial.structure.checked_blocks(1).items():
         if name not in trial.scores or block.shared or block.boundary:
             continue
         shape = np.shape(trial.scores[name])
         sites = shape[: len(shape) - len(block.outcomes)]
-        found[name] = rng.normal(size=(*sites, _FEATURES))
-    return found
+        arrays[name] = rng.normal(size=(*sites, _FEATURES))
+    return arrays

@@ -24,7 +24,7 @@ class Report:
     checked : dict of str to int
         How often each query was compared with enumeration.
     missing : dict of str to str
-        Queries that the structure does not answer, with its reason.
+        Queries that the structure does not answer, with the reason.
     """
 
     structure: str
@@ -34,7 +34,7 @@ class Report:
     missing: dict[str, str] = field(default_factory=dict)
 
     def count(self, query: str) -> None:
-        """Note that a query was compared once more."""
+        """Count one more comparison of a query."""
         self.checked[query] = self.checked.get(query, 0) + 1
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Report:
 
 
 def describe(value: Any) -> str:
-    """Write an answer or scores so that they can be pasted back into Python."""
+    """Return an answer or scores as text that can be pasted back into Python."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k!r}: {describe(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (tuple, list)) and any(isinstance(v, np.ndarray) for v in value):

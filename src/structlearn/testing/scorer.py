@@ -1,4 +1,4 @@
-"""The conformance check of a scorer: its two directions agree, and losses have their gradients."""
+"""The conformance check of a scorer: scores, their transpose, and gradients of losses."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ def check_scorer(
     step: float = 1e-5,
     random_state: int = 0,
 ) -> Report:
-    """Prove the operator of a problem; raise ``AssertionError`` where it is wrong.
+    """Check the operator of a problem; raise ``AssertionError`` if it is wrong.
 
     For random weights w and part vectors v, sparse with repeats and dense, of each example:
 
     * ⟨A w, v⟩ = ⟨w, Aᵀ v⟩, so that ``scatter`` is the transpose of the scores;
-    * ‖Aᵀ v‖² is what ``sqnorm`` says, features that repeat inside the example added up;
+    * ``sqnorm`` is ‖Aᵀ v‖², with repeated features of an example added up;
     * along a random direction d the loss changes by ⟨Aᵀ(p − p_clamp), d⟩, by finite differences.
 
     Parameters
     ----------
     problem : Problem
-        Of an estimator (``CRF().problem(X, y)``) or of a task.
+        The problem of an estimator (``CRF().problem(X, y)``) or of a task.
     examples : sequence of int, optional
-        Which ones; by default eight, spread over all.
+        Numbers of the examples to check; by default eight, spread over all.
     losses : sequence of (margin, temperature)
-        Losses whose gradients are tried. One that the problem does not have (``CapabilityError``)
-        is noted in the report.
+        Losses whose gradients are checked. One that the problem does not support
+        (``CapabilityError``) is noted in the report.
     scale : float
         Standard deviation of the random weights.
     tolerance : float
-        How far ⟨A w, v⟩ and ⟨w, Aᵀ v⟩ may be apart, relative to the size of their terms.
+        Allowed difference of ⟨A w, v⟩ and ⟨w, Aᵀ v⟩, relative to the size of their terms.
     step : float
-        Of the finite differences.
+        Step of the finite differences.
     random_state : int
-        Seed of everything random here.
+        Seed of all random draws.
 
     Returns
     -------
     Report
-        What was compared how often.
+        The number of comparisons.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def check_scorer(
 
 
 def _part_vectors(theta: Vector, rng: np.random.Generator) -> list[PartVector]:
-    """Return a sparse and a dense vector over the parts that are not ruled out."""
+    """Return a sparse and a dense vector over the parts that are not forbidden."""
     legal = np.flatnonzero(np.isfinite(theta))
     picked = rng.choice(legal, size=min(len(legal), 20), replace=True).astype(np.uint32)
     dense = np.zeros(len(theta))
@@ -108,9 +108,9 @@ def _check_adjoint(
         "scatter is not the transpose of the scores"
     )
     report.count("adjoint")
-    square, found = float(back @ back), problem.sqnorm(i, v)
-    assert abs(found - square) <= 1e-9 * square + 1e-300, (
-        f"example {i}, a {kind} part vector: sqnorm gives {found!r}, ‖Aᵀ v‖² is {square!r}"
+    square, sqnorm = float(back @ back), problem.sqnorm(i, v)
+    assert abs(sqnorm - square) <= 1e-9 * square + 1e-300, (
+        f"example {i}, a {kind} part vector: sqnorm gives {sqnorm!r}, ‖Aᵀ v‖² is {square!r}"
     )
     report.count("sqnorm")
 
@@ -132,7 +132,7 @@ def _check_gradient(
     d /= max(1.0, float(np.abs(problem.theta(i, d)[np.isfinite(problem.theta(i, d))]).max()))
     ends = [problem.loss(i, w + sign * step * d, margin, temperature)[0] for sign in (1.0, -1.0)]
     if temperature == 0 and abs(ends[0] + ends[1] - 2 * value) > 1e-8 * (1 + abs(value)):
-        return  # a corner of a loss that is piecewise linear
+        return  # a corner of a piecewise linear loss
     slope, expected = (ends[0] - ends[1]) / (2 * step), float(g @ d)
     rounding = 1e-13 * (1 + abs(value)) / step
     assert abs(slope - expected) <= 1e-4 * (abs(expected) + abs(slope)) + rounding + step, (

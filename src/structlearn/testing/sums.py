@@ -1,4 +1,4 @@
-"""Checks of infer and what follows from it: log-partition, marginals, entropy, gradients."""
+"""Checks of infer and its derived queries: log-partition, marginals, entropy, gradients."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .trial import MISSING, Trial
 
 
 def _at(temperature: float) -> str:
-    """Say which ability an answer at this temperature needs."""
+    """Return the suffix of a capability's name at this temperature."""
     return "" if temperature > 0 else " at temperature 0"
 
 
 def check_infer_best(trial: Trial) -> None:
-    """At temperature 0, infer gives the maximum and the parts of a best output."""
+    """Check that infer at temperature 0 gives the maximum and the parts of a best output."""
     options: dict[str, Any] = {"temperature": 0.0}
     exact = is_exact(trial)
-    found = trial.ask("infer", capability="infer" + _at(0.0), **options)
-    if found is not MISSING:
-        value, p = found
+    answer = trial.ask("infer", capability="infer" + _at(0.0), **options)
+    if answer is not MISSING:
+        value, p = answer
         p = {name: np.asarray(a, dtype=np.float64) for name, a in p.items()}
         if exact:
             trial.number("infer: value", trial.truth.best, value, trial.value_slack(), **options)
@@ -39,14 +39,14 @@ def check_infer_best(trial: Trial) -> None:
 
 
 def check_infer(trial: Trial, temperature: float) -> None:
-    """Above temperature 0: value, expected counts, marginals by position, entropy."""
+    """Check value, expected counts, marginals by position and entropy at ε > 0."""
     options: dict[str, Any] = {"temperature": temperature}
     right, mean = trial.truth.infer(temperature)
-    found = trial.ask("infer", **options)
-    if found is not MISSING:
-        trial.number("infer: value", right, found[0], trial.value_slack(), **options)
+    answer = trial.ask("infer", **options)
+    if answer is not MISSING:
+        trial.number("infer: value", right, answer[0], trial.value_slack(), **options)
         slack = trial.mean_slack(temperature)
-        trial.blocks("infer: gradient", mean, found[1], slack, **options)
+        trial.blocks("infer: gradient", mean, answer[1], slack, **options)
     value = trial.ask("log_partition", **options)
     if value is not MISSING:
         trial.number("log_partition", right, value, trial.value_slack(), **options)
@@ -64,7 +64,7 @@ def check_infer(trial: Trial, temperature: float) -> None:
 def _check_marginals(
     trial: Trial, mean: dict[str, Array], marginals: dict[str, Array], temperature: float
 ) -> None:
-    """Marginals come by position: a shared block has axes of positions in front."""
+    """Check marginals by position: a shared block has additional leading axes."""
     expected = dict(mean)
     if isinstance(marginals, dict) and set(marginals) == set(mean):
         shapes = {name: np.shape(marginals[name]) for name in mean}
@@ -86,7 +86,7 @@ def _check_marginals(
 def check_gradient(
     trial: Trial, temperature: float, rng: np.random.Generator, coordinates: int = 12
 ) -> None:
-    """The gradient of infer agrees with finite differences of its value, at some parts."""
+    """Check the gradient of infer against finite differences of its value, at some parts."""
     options: dict[str, Any] = {"temperature": temperature}
     capability = "infer" + _at(temperature)
     if capability in trial.report.missing:
@@ -98,7 +98,7 @@ def check_gradient(
         step = 1e-4 * temperature
         slack = 1e-6 + (1e-4) ** 2 * most**3 + 1e-14 * size / step
     else:
-        # The maximum is linear around the scores only where the best output leads clearly.
+        # The maximum is linear around the scores only if the best output leads clearly.
         step = 1e-7 * max(1.0, size)
         slack = 1e-5
         ranked = np.sort(trial.truth.values[np.isfinite(trial.truth.values)])
@@ -108,8 +108,8 @@ def check_gradient(
         (name, int(i)) for name, a in trial.scores.items() for i in np.flatnonzero(np.isfinite(a))
     ]
     topology = trial.truth.topology
-    chosen = rng.permutation(len(places))[:coordinates]
-    for name, i in (places[int(c)] for c in chosen):
+    picks = rng.permutation(len(places))[:coordinates]
+    for name, i in (places[int(c)] for c in picks):
         ends = []
         for sign in (1.0, -1.0):
             moved = {k: a.copy() for k, a in trial.scores.items()}

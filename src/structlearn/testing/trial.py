@@ -1,4 +1,4 @@
-"""One input of a check: asks the structure, compares, and says what was wrong."""
+"""One input of a check: queries, comparisons, and error messages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..structures import Structure
 from .enumeration import Enumeration
 from .report import Report, describe
 
-#: Stands for the answer to a query that the structure does not have.
+#: Marks a query that the structure does not answer.
 MISSING = object()
 
 
 @dataclass
 class Trial:
-    """A structure, one input, its enumeration, and how exact the answers have to be."""
+    """A structure, one input, its enumeration, and the tolerance of answers."""
 
     structure: Structure
     name: str
@@ -36,13 +36,13 @@ class Trial:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The score blocks, and the topology where it comes with the input."""
+        """The score blocks, and the topology if it is part of the input."""
         return {**self.truth.scores, **self.truth.topology}
 
     def ask(self, query: str, *args: Any, capability: str | None = None, **options: Any) -> Any:
         """Return the structure's answer on this input, or ``MISSING``.
 
-        Temperature and other options go along with the scores. An exception other than
+        Temperature and other options are passed with the scores. Any exception other than
         ``CapabilityError`` is a failure.
         """
         scores = {name: a.copy() for name, a in self.scores.items()}
@@ -63,7 +63,7 @@ class Trial:
         return answer
 
     def refuses(self, query: str, *args: Any, **options: Any) -> None:
-        """Check that a query raises ``InfeasibleError``: nothing is legal here."""
+        """Check that a query raises ``InfeasibleError``, since no output is legal."""
         try:
             answer = getattr(self.structure, query)(*args, **options, **self.arguments)
         except CapabilityError:
@@ -95,7 +95,7 @@ class Trial:
     def blocks(
         self, query: str, expected: Mapping[str, Array], got: Any, slack: float, **options: Any
     ) -> None:
-        """Compare one array per block; a forbidden part must have exactly nothing."""
+        """Compare one array per block; forbidden parts must be exactly 0."""
         if not isinstance(got, Mapping) or set(got) != set(expected):
             self.fail(query, expected, got, **options)
         for name, right in expected.items():
@@ -108,15 +108,15 @@ class Trial:
                 self.fail(f"{query} ({name})", "0 where the score is -inf", array, **options)
 
     def value_slack(self) -> float:
-        """How far a value may be off: rounding grows with the size of the scores."""
+        """The allowed error of a value, which grows with the size of the scores."""
         return self.tolerance + 1e-13 * self.truth.size
 
     def mean_slack(self, temperature: float) -> float:
-        """How far an expected count may be off."""
+        """The allowed error of an expected count."""
         return self.tolerance + 1e-13 * self.truth.size / temperature
 
     def row(self, query: str, y: Any, **options: Any) -> int:
-        """Return the number of a legal output in the enumeration; fails if it is not legal."""
+        """Return the number of an output in the enumeration; fail if it is not legal."""
         try:
             counts = self.structure.encode(y, **self.arguments)
             row = self.truth.find(counts)
@@ -131,9 +131,9 @@ class Trial:
         return row
 
     def _message(self, query: str, options: Mapping[str, Any], expected: Any, got: Any) -> str:
-        said = "".join(f", {key} {value!r}" for key, value in options.items())
+        arguments = "".join(f", {key} {value!r}" for key, value in options.items())
         return (
-            f"{self.structure!r}.{query}{said}, on input {self.name!r}:\n"
+            f"{self.structure!r}.{query}{arguments}, on input {self.name!r}:\n"
             f"  expected {_text(expected)}\n"
             f"  got      {_text(got)}\n"
             f"  scores   {describe(self.arguments)}"

@@ -1,7 +1,7 @@
 """The structures as differentiable functions and layers of PyTorch.
 
-On the CPU the core computes, on CUDA kernels written in Triton do. Scores are padded batches, the
-first axis the example's, with ``lengths`` or a ``mask`` for what is padding::
+The core computes on the CPU, kernels written in Triton on CUDA. Scores are padded batches, the
+example first; ``lengths`` or a ``mask`` say what is padding::
 
     from structlearn.torch import ChainCRF
 
@@ -9,17 +9,15 @@ first axis the example's, with ``lengths`` or a ``mask`` for what is padding::
     loss = crf(scores, y, lengths=lengths)     # scores (B, L, K), y (B, L); loss (B,)
     best = crf.argmax(scores, lengths=lengths)
 
-Needs PyTorch: ``pip install structlearn[torch]``. Nothing else of the library imports it.
+Needs PyTorch: ``pip install structlearn[torch]``. Nothing else in the library imports it.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .functions import (
         argmax,
         entropy,

@@ -1,4 +1,4 @@
-"""Arguments of calls: blocks of scores, lengths or masks, checked as far as shapes tell."""
+"""Batches of scores with their lengths or masks; types and shapes are checked here."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .operators import check_values, is_mapped
 def is_padded(
     structure: Structure, scores: Mapping[str, Any], lengths: Any = None, mask: Any = None
 ) -> bool:
-    """Tell whether scores are padded tensors of a structure that can be cut out of them.
+    """Return whether scores are padded tensors of a structure that has a kind.
 
-    ValueError where they are not, and lengths or a mask are given all the same.
+    ValueError if they are not, but lengths or a mask are given.
     """
     if not isinstance(scores, Mapping):
         raise ValueError(f"scores must be tensors by block, got {type(scores).__name__}")
@@ -36,17 +36,17 @@ def is_padded(
 
 
 class Batch:
-    """A batch of padded scores, as the operators take it.
+    """A batch of padded scores for the operators.
 
-    A mask with holes leaves positions of a chain out: what is left moves together, and results move
-    back to where they belong.
+    A mask with holes drops positions of a chain: the remaining ones are moved together for the
+    computation, and results are moved back.
 
     Parameters
     ----------
     structure, scores, lengths, mask
         As of :func:`~structlearn.torch.infer`.
     by_position : tuple of str
-        Blocks of transitions to be repeated for each position, where they are shared.
+        Shared blocks of transitions to be repeated for each position.
     """
 
     def __init__(
@@ -57,16 +57,16 @@ class Batch:
         mask: torch.Tensor | None = None,
         by_position: tuple[str, ...] = (),
     ) -> None:
-        found = kind_type(structure)
-        assert found is not None
-        given = {name: block for name, block in scores.items() if block is not None}
-        self.kind = _known(structure, found, given)
+        kind = kind_type(structure)
+        assert kind is not None
+        blocks = {name: block for name, block in scores.items() if block is not None}
+        self.kind = _known(structure, kind, blocks)
         self.names = self.kind.names
-        main = given[found.main]
+        main = blocks[kind.main]
         if by_position:
             for name in by_position:
-                given[name] = _repeated(structure, main, name, given[name])
-            self.kind = _known(structure, found, given)
+                blocks[name] = _repeated(structure, main, name, blocks[name])
+            self.kind = _known(structure, kind, blocks)
         self.size = main.shape[0]
         longest = self.kind.longest(main)
         self.order: torch.Tensor | None = None
@@ -82,11 +82,11 @@ class Batch:
                     f"mask is {mask.dtype} of shape {tuple(mask.shape)}, expected torch.bool of "
                     f"shape {(self.size, longest)}"
                 )
-            _check_device("mask", mask, found.main, main)
-            if issubclass(found, ChainKind) and not _by_position(structure, scores):
+            _check_device("mask", mask, kind.main, main)
+            if issubclass(kind, ChainKind) and not _by_position(structure, scores):
                 lengths = mask.sum(dim=1)
                 self.order = torch.argsort((~mask).to(torch.uint8), dim=1, stable=True)
-                given = {**given, found.main: self.take(main)}
+                blocks = {**blocks, kind.main: self.take(main)}
             else:
                 lengths = _prefix_lengths(mask)
         elif lengths is None:
@@ -100,22 +100,22 @@ class Batch:
                 f"lengths is {lengths.dtype} of shape {tuple(lengths.shape)}, expected whole "
                 f"numbers of shape {(self.size,)}"
             )
-        _check_device("lengths", lengths, found.main, main)
+        _check_device("lengths", lengths, kind.main, main)
         self.lengths = lengths.long()
-        self.blocks = {name: given[name] for name in self.names}
+        self.blocks = {name: blocks[name] for name in self.names}
         self.scores: Tensors = list(self.blocks.values())
         narrow = (torch.float16, torch.bfloat16)
         self.dtype = torch.float32 if main.dtype in narrow else main.dtype
 
     def take(self, x: torch.Tensor) -> torch.Tensor:
-        """Return positions in the order in which they are read."""
+        """Return the positions in reading order, without the holes."""
         if self.order is None:
             return x
         order = self.order if x.dim() == 2 else self.order[:, :, None].expand_as(x)
         return x.gather(1, order)
 
     def put_back(self, x: torch.Tensor, fill: float) -> torch.Tensor:
-        """Return what belongs to positions where they were, ``fill`` where the mask is False."""
+        """Undo :meth:`take`; positions where the mask is False get ``fill``."""
         if self.order is None:
             return x
         order = self.order.view(*self.order.shape, *[1] * (x.dim() - 2)).expand_as(x)
@@ -131,37 +131,37 @@ class Batch:
                     f"y has shape {tuple(y.shape)}, expected {tuple(self.order.shape)}"
                 )
             y = self.take(y)
-        if isinstance(y, list):  # outputs are cut to the lengths, which must be right
+        if isinstance(y, list):  # outputs are cut to the lengths, so these must be valid
             check_values(self.kind, self.scores, self.lengths)
         return self.kind.read(y, self.blocks, self.lengths)
 
     def parts(self, parts: Tensors) -> dict[str, torch.Tensor]:
         """Return gradients by block.
 
-        What belongs to several positions is where the first of them is.
+        A part over several positions is stored at the first of them.
         """
-        found = dict(zip(self.names, parts, strict=True))
+        blocks = dict(zip(self.names, parts, strict=True))
         if self.order is None:
-            return found
+            return blocks
         for name in self.names:
-            p = found[name]
+            p = blocks[name]
             if name == self.kind.main:
-                found[name] = self.put_back(p, 0.0)
+                blocks[name] = self.put_back(p, 0.0)
             elif p.dim() == len(self.kind.structure.blocks(1)[name].outcomes) + 2:
                 sites = p.shape[1]
                 order = self.order[:, :sites].clamp(max=sites - 1)
                 order = order.view(*order.shape, *[1] * (p.dim() - 2)).expand_as(p)
-                found[name] = torch.zeros_like(p).scatter_add(1, order, p)
-        return found
+                blocks[name] = torch.zeros_like(p).scatter_add(1, order, p)
+        return blocks
 
     def outputs(self, y: Tensors) -> Any:
-        """Return a tensor, or a tuple of several."""
+        """Return the output as one tensor, or as a tuple of several."""
         back = [self.put_back(t, IGNORE) for t in y]
         return back[0] if len(back) == 1 else tuple(back)
 
 
 def _by_position(structure: Structure, scores: Mapping[str, Any]) -> bool:
-    """Tell whether a chain's transitions come with the axes of batch and position."""
+    """Return whether a chain's transitions have the axes of batch and position."""
     return any(
         name.startswith("transition")
         and block is not None
@@ -171,7 +171,7 @@ def _by_position(structure: Structure, scores: Mapping[str, Any]) -> bool:
 
 
 def _prefix_lengths(mask: torch.Tensor) -> torch.Tensor:
-    """Return how many positions each row of a mask has; −1, which is no length, for holes."""
+    """Return the number of positions in each row of a mask; −1 for rows with holes."""
     holes = (mask[:, 1:] & ~mask[:, :-1]).any(dim=1)
     readable = mask.device.type == "cpu" and not torch.compiler.is_compiling()
     if readable and not is_mapped(mask) and bool(holes.any()):
@@ -185,7 +185,7 @@ def _prefix_lengths(mask: torch.Tensor) -> torch.Tensor:
 def _repeated(
     structure: Structure, main: torch.Tensor, name: str, block: torch.Tensor
 ) -> torch.Tensor:
-    """Return transitions once for each position."""
+    """Return shared transitions, repeated for each position."""
     rank = len(structure.blocks(1)[name].outcomes)
     if block.dim() == rank + 2:
         return block
@@ -195,7 +195,7 @@ def _repeated(
     return block[:, None].expand(-1, sites, *block.shape[1:])
 
 
-#: What has been found in order.
+#: Kinds of blocks that have passed their checks.
 _KNOWN: dict[Any, Kind] = {}
 
 
@@ -210,22 +210,23 @@ def _known(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tenso
         )
     except AttributeError:  # not a tensor
         return _checked(structure, kind, scores)
-    found = _KNOWN.get(key)
-    if found is None:
-        found = _checked(structure, kind, scores)
+    checked = _KNOWN.get(key)
+    if checked is None:
+        checked = _checked(structure, kind, scores)
         if len(_KNOWN) >= 4096:
             _KNOWN.clear()
-        _KNOWN[key] = found
-    return found
+        _KNOWN[key] = checked
+    return checked
 
 
 def _checked(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
-    """Return the kind; ValueError where blocks are unknown or do not fit together."""
-    known = list(structure.blocks(1))
-    unknown = [name for name in scores if name not in known]
+    """Return the kind; ValueError if blocks are unknown or do not fit together."""
+    allowed = list(structure.blocks(1))
+    unknown = [name for name in scores if name not in allowed]
     if unknown:
         raise ValueError(
-            f"{unknown[0]!r} is no score block of {type(structure).__name__}; it has {known}"
+            f"{type(structure).__name__} has no score block {unknown[0]!r}; "
+            f"its blocks are {allowed}"
         )
     main = scores.get(kind.main)
     if main is None:
@@ -244,7 +245,7 @@ def _checked(structure: Structure, kind: type[Kind], scores: dict[str, torch.Ten
         raise ValueError(
             f"{kind.main} has shape {tuple(main.shape)}: only its batch and its length may be 0"
         )
-    names = (kind.main, *(name for name in known if name in scores and name != kind.main))
+    names = (kind.main, *(name for name in allowed if name in scores and name != kind.main))
     shared = tuple(kind.rank(structure, name, scores[name].dim()) for name in names)
     return kind(structure, names, shared)
 

@@ -1,4 +1,4 @@
-"""The queries of a structure, on batches of tensors."""
+"""Queries of a structure on batches of tensors: infer, argmax, kbest, sample and others."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ def infer(
 ) -> tuple[torch.Tensor, dict[str, Any]]:
     """Return ε log Σ_y exp(score(y)/ε) of each example, and its gradient by block.
 
-    Both can be differentiated, ε > 0: the value twice, the gradient once.
+    For ε > 0 both can be differentiated: the value twice, the gradient once.
 
     Parameters
     ----------
     structure : Structure
-        Of :mod:`structlearn.structures`, or one of your own.
+        One of :mod:`structlearn.structures`, or your own.
     scores : dict of tensors
-        Blocks by name, with the axis of the batch first. What all examples share may come without
-        it: a chain's ``transition`` (K, K), ``start`` and ``end`` (K,). A structure that padded
-        tensors cannot be cut for (trees, grids, your own) takes a list for each block, with one
-        tensor for each example.
+        Blocks by name, the batch axis first. Blocks shared by all examples may omit it: a chain's
+        ``transition`` (K, K), ``start`` and ``end`` (K,). A structure without a padded form (trees,
+        grids, your own) takes a list of tensors for each block, one for each example.
     lengths : (B,) tensor of int, optional
-        How long each example is; default: as long as the tensors. Words, for dependencies. An
-        example of length 0 has one output, of score 0 and without parts.
+        The length of each example, in words for dependencies; default: the tensors' length. An
+        example of length 0 has a single output, with score 0 and no parts.
     mask : (B, L) tensor of bool, optional
-        Instead of lengths. In a chain it may have holes, unless its transitions are given by
-        position: those positions are left out. For other structures it is True up to the length.
+        An alternative to lengths. For chains without transitions by position it may have holes:
+        those positions are left out. For other structures it is True up to the length.
     temperature : float
         ε; 0 is the maximum, and its output's parts.
 
@@ -51,7 +50,7 @@ def infer(
     -------
     value : (B,) tensor
     parts : dict of tensors
-        The expected count of each part. Of a shared block: summed over the positions of each
+        The expected count of each part; for a shared block, summed over the positions of each
         example.
     """
     return _infer(structure, scores, lengths, mask, temperature)
@@ -92,8 +91,8 @@ def log_partition(
 
         return value_lists(structure, scores, temperature)
     batch = Batch(structure, scores, lengths, mask)
-    found = operators.value(batch.scores, batch.lengths, batch.kind.name, float(temperature))
-    return found.to(batch.dtype)
+    values = operators.value(batch.scores, batch.lengths, batch.kind.name, float(temperature))
+    return values.to(batch.dtype)
 
 
 def marginals(
@@ -112,15 +111,15 @@ def marginals(
     structure, scores, lengths, mask, temperature
         As of :func:`infer`.
     blocks : tuple of str, optional
-        Which blocks to give; default: all. Transitions by position are (B, L − 1, K, K): leave
-        them out where labels are enough. Where a mask leaves positions out, a transition is where
-        its first label is.
+        The blocks to return; default: all. Transitions by position are (B, L − 1, K, K): omit them
+        if labels are enough. If a mask leaves positions out, a transition is stored at its first
+        label.
     """
     wanted = tuple(name for name in scores if scores[name] is not None)
     if blocks is not None:
         unknown = [name for name in blocks if name not in wanted]
         if unknown:
-            raise ValueError(f"there are no scores for {unknown[0]!r}; there are {list(wanted)}")
+            raise ValueError(f"there are no scores for {unknown[0]!r}, only for {list(wanted)}")
         wanted = blocks
     pairs = tuple(name for name in wanted if name.startswith("transition"))
     _, parts = _infer(structure, scores, lengths, mask, temperature, pairs)
@@ -141,8 +140,8 @@ def argmax(
     tensor, tuple of tensors or list
         Chains: labels (B, L), −100 beyond the lengths. Segmentations: (B, L) with the label where
         a segment starts and −1 inside of it. Dependencies: heads (B, words), with labels a pair.
-        Constituents: (B, n, n + 1) with the label of each span, −1 where there is none. Other
-        structures: a list of their outputs.
+        Constituents: (B, n, n + 1) with the label of each span, −1 for no span. Other structures: a
+        list of their outputs.
     """
     if not is_padded(structure, scores, lengths, mask):
         from .general import argmax_lists
@@ -168,10 +167,10 @@ def kbest(
     Returns
     -------
     value : (B, n) tensor
-        Scores; −∞ where there are fewer outputs than n.
+        Scores; −∞ if there are fewer than n outputs.
     y : tensor, tuple of tensors or list
-        As :func:`argmax` gives it, with a second axis of n; −100 where there are fewer. Scores
-        given as lists: a list of outputs for each example.
+        As returned by :func:`argmax`, with a second axis of size n; −100 if there are fewer. For
+        scores given as lists: a list of outputs for each example.
     """
     check_count(n)
     if not is_padded(structure, scores, lengths, mask):
@@ -179,14 +178,14 @@ def kbest(
 
         return kbest_lists(structure, n, scores)
     batch = _padded(structure, scores, lengths, mask, "kbest")
-    found = batch.kind.ask(partial(structure.kbest, n), batch.scores, batch.lengths)
+    rankings = batch.kind.ask(partial(structure.kbest, n), batch.scores, batch.lengths)
     only = [(0.0, batch.kind.nothing(batch.scores))]
-    found = [only if ranked is None else ranked for ranked in found]
+    rankings = [only if ranked is None else ranked for ranked in rankings]
     device = batch.scores[0].device
     value = torch.full((batch.size, n), float("-inf"), dtype=batch.dtype)
-    for b, ranked in enumerate(found):
+    for b, ranked in enumerate(rankings):
         value[b, : len(ranked)] = torch.tensor([score for score, _ in ranked], dtype=batch.dtype)
-    rows = [[y for _, y in ranked] for ranked in found]
+    rows = [[y for _, y in ranked] for ranked in rankings]
     return value.to(device), _stack(batch, rows, n)
 
 
@@ -200,12 +199,12 @@ def sample(
     temperature: float = 1.0,
     generator: torch.Generator | None = None,
 ) -> Any:
-    """Draw n outputs of each example from P(y) ∝ exp(score(y)/ε), as :func:`kbest` gives them.
+    """Draw n outputs of each example from P(y) ∝ exp(score(y)/ε), in the form of :func:`kbest`.
 
     Parameters
     ----------
     generator : torch.Generator, optional
-        On the CPU; default: PyTorch's own, so that ``torch.manual_seed`` settles what is drawn.
+        On the CPU; default: PyTorch's own, so that ``torch.manual_seed`` determines the draws.
     """
     check_count(n)
     check_temperature(temperature)
@@ -215,9 +214,9 @@ def sample(
         return sample_lists(structure, n, scores, temperature, _seed(generator))
     batch = _padded(structure, scores, lengths, mask, "sample")
     query = partial(structure.sample, n, temperature=temperature, random_state=_seed(generator))
-    found = batch.kind.ask(query, batch.scores, batch.lengths)
+    samples = batch.kind.ask(query, batch.scores, batch.lengths)
     only = [batch.kind.nothing(batch.scores)] * n
-    return _stack(batch, [only if drawn is None else drawn for drawn in found], n)
+    return _stack(batch, [only if drawn is None else drawn for drawn in samples], n)
 
 
 def _seed(generator: torch.Generator | None) -> int:
@@ -232,11 +231,11 @@ def entropy(
     mask: torch.Tensor | None = None,
     temperature: float = 1.0,
 ) -> torch.Tensor:
-    """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats, of each example; it has a gradient.
+    """Return the entropy of P(y) ∝ exp(score(y)/ε) of each example in nats; differentiable.
 
-    Computed in float64, and right for large scores: on CUDA the core computes examples in which
-    scores are more than 1e5 times ε, so that the host waits for the device. The gradient along
-    transitions that all positions share loses digits there. Arguments as of :func:`infer`, ε > 0.
+    Computed in float64, and accurate for large scores: on CUDA the core computes the examples
+    whose scores exceed 1e5 ε, and the host waits for the device. For such examples the gradient of
+    transitions shared by all positions loses digits. Arguments as for :func:`infer`, ε > 0.
     """
     check_temperature(temperature)
     if temperature == 0:
@@ -247,8 +246,8 @@ def entropy(
         return entropy_lists(structure, scores, temperature)
     batch = _padded(structure, scores, lengths, mask, None)
     wide = [block.double() for block in batch.scores]
-    found = operators.entropy(wide, batch.lengths, batch.kind.name, float(temperature))
-    return found.to(batch.dtype)
+    entropies = operators.entropy(wide, batch.lengths, batch.kind.name, float(temperature))
+    return entropies.to(batch.dtype)
 
 
 def _padded(
@@ -259,7 +258,7 @@ def _padded(
     query: str | None,
 ) -> Batch:
     batch = Batch(structure, scores, lengths, mask)
-    if query is not None:  # it is no operator
+    if query is not None:  # not an operator
         operators.refuse_transforms(query, batch.scores)
         if batch.scores[0].device.type == "cuda":
             say_once(f"{query} of {structure!r}")
@@ -269,15 +268,15 @@ def _padded(
 
 
 def _stack(batch: Batch, rows: list[Any], n: int) -> Any:
-    """Return outputs, at most n of each example, as tensors with a second axis of n."""
+    """Return up to n outputs of each example as tensors with a second axis of size n."""
     device = batch.scores[0].device
-    outputs = [y for found in rows for y in found]
-    # The places of the outputs among n of each example.
-    places = [b * n + i for b, found in enumerate(rows) for i in range(len(found))]
-    owners = torch.tensor([b for b, found in enumerate(rows) for _ in found], dtype=torch.int64)
-    one = batch.scores[0].detach()[:1]
+    outputs = [y for row in rows for y in row]
+    # The place of each output in the (B · n) rows.
+    places = [b * n + i for b, row in enumerate(rows) for i in range(len(row))]
+    owners = torch.tensor([b for b, row in enumerate(rows) for _ in row], dtype=torch.int64)
+    example = batch.scores[0].detach()[:1]
     lengths = batch.lengths.cpu()[owners]
-    packed = batch.kind.pack(outputs, [one.expand(len(outputs), *one.shape[1:])], lengths)
+    packed = batch.kind.pack(outputs, [example.expand(len(outputs), *example.shape[1:])], lengths)
     stacked = []
     for t in packed:
         full = torch.full((batch.size * n, *t.shape[1:]), IGNORE)

@@ -1,6 +1,6 @@
-"""Structures that padded tensors cannot be cut for: a list of tensors for each block.
+"""Structures without a padded form: each block is a list of tensors, one for each example.
 
-The core, or the Python of a structure's author, computes on the CPU, whatever the device.
+The core, or the author's Python code, computes on the CPU, whatever the device.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ class _Examples:
         self.structure = structure
         self.topology = {name: scores[name] for name in structure.topology if name in scores}
         blocks: dict[str, list[torch.Tensor] | torch.Tensor] = {}
-        known = structure.blocks(1)
+        declared = structure.blocks(1)
         for name, block in scores.items():
             if name in self.topology or block is None:
                 continue
-            if name not in known:
+            if name not in declared:
                 raise ValueError(
-                    f"{name!r} is no score block of {type(structure).__name__}; it has "
-                    f"{list(known)}"
+                    f"{type(structure).__name__} has no score block {name!r}; its blocks are "
+                    f"{list(declared)}"
                 )
-            if isinstance(block, torch.Tensor) and not known[name].shared:
+            if isinstance(block, torch.Tensor) and not declared[name].shared:
                 block = list(block.unbind(0))
             blocks[name] = list(block) if isinstance(block, (list, tuple)) else block
         sizes = {name: len(b) for name, b in blocks.items() if isinstance(b, list)}
         if len(set(sizes.values())) != 1:
             raise ValueError(f"blocks need one tensor for each example, got numbers {sizes}")
         self.size = next(iter(sizes.values()))
-        #: By block: whether all examples have one tensor.
+        #: For each block, whether all examples share one tensor.
         self.shared = {name: not isinstance(b, list) for name, b in blocks.items()}
         self.tensors = [t for b in blocks.values() for t in (b if isinstance(b, list) else [b])]
         for t in self.tensors:
@@ -51,15 +51,15 @@ class _Examples:
                 raise ValueError("scores must be tensors of floating point numbers")
             if t.device != self.tensors[0].device:
                 raise ValueError(f"scores are on {self.tensors[0].device} and on {t.device}")
-        # Without examples there may be no tensor to tell type and device.
-        given = [b for b in scores.values() if isinstance(b, torch.Tensor)]
-        like = [*self.tensors, *given, torch.empty(0)][0]
+        # An empty batch may have no tensor to take the type and device from.
+        tensors = [b for b in scores.values() if isinstance(b, torch.Tensor)]
+        like = [*self.tensors, *tensors, torch.empty(0)][0]
         self.dtype, self.device = like.dtype, like.device
         if like.device.type == "cuda":
             say_once(f"infer of {structure!r}")
 
     def by_block(self, tensors: Sequence[torch.Tensor]) -> dict[str, list[torch.Tensor]]:
-        """Return a tensor for each example, by block, of tensors in the order of the scores'."""
+        """Return the flat list of tensors as blocks, one tensor for each example."""
         rest = iter(tensors)
         return {
             name: [next(rest)] * self.size if shared else [next(rest) for _ in range(self.size)]
@@ -68,18 +68,20 @@ class _Examples:
 
     def arrays(self, tensors: Sequence[torch.Tensor]) -> list[dict[str, Any]]:
         """Return the scores of each example as NumPy arrays."""
-        found: list[dict[str, Any]] = [{} for _ in range(self.size)]
+        examples: list[dict[str, Any]] = [{} for _ in range(self.size)]
         for name, block in self.by_block(tensors).items():
-            for tensor, one in zip(block, found, strict=True):
-                one[name] = tensor.detach().to("cpu", torch.float64).numpy()
+            for tensor, example in zip(block, examples, strict=True):
+                example[name] = tensor.detach().to("cpu", torch.float64).numpy()
         for name, topology in self.topology.items():
-            for i, one in enumerate(found):
-                given = topology[i] if isinstance(topology, (list, tuple)) else topology
-                one[name] = np.asarray(given.cpu() if isinstance(given, torch.Tensor) else given)
-        return found
+            for i, example in enumerate(examples):
+                value = topology[i] if isinstance(topology, (list, tuple)) else topology
+                example[name] = np.asarray(
+                    value.cpu() if isinstance(value, torch.Tensor) else value
+                )
+        return examples
 
     def numbers(self, query: str) -> list[dict[str, Any]]:
-        """Return the scores as arrays, for a query that is no function of tensors."""
+        """Return the scores as arrays, for a query that is not differentiable."""
         refuse_transforms(query, self.tensors)
         return self.arrays(self.tensors)
 
@@ -101,7 +103,7 @@ _SECOND = (
 
 
 class _Values(torch.autograd.Function):
-    """Values and gradients that a function of NumPy arrays gives, example by example."""
+    """Values and gradients computed example by example by a function of NumPy arrays."""
 
     @staticmethod
     def forward(examples: _Examples, query: Any, *tensors: torch.Tensor) -> Any:
@@ -116,12 +118,12 @@ class _Values(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
-        found: list[torch.Tensor] = []
+        grads: list[torch.Tensor] = []
         parts = iter(_fixed_parts(ctx))
         for shared in ctx.examples.shared.values():
             each = [g * next(parts) for g in grad.unbind(0)]
-            found += [torch.stack(each).sum(dim=0)] if shared else each
-        return (None, None, *found)
+            grads += [torch.stack(each).sum(dim=0)] if shared else each
+        return (None, None, *grads)
 
     @staticmethod
     def jvp(ctx: Any, _examples: Any, _query: Any, *tangents: Any) -> Any:
@@ -138,7 +140,7 @@ class _Values(torch.autograd.Function):
 
 
 class _Fixed(torch.autograd.Function):
-    """What depends on scores and has no derivative here, and says so where one is asked for."""
+    """Tensors that depend on the scores but have no derivative; asking for one is an error."""
 
     @staticmethod
     def forward(compute: Any, *tensors: torch.Tensor) -> Any:
@@ -162,7 +164,7 @@ class _Fixed(torch.autograd.Function):
 
 
 def _one_by_one(function: Any, info: Any, dims: Any, rest: tuple[Any, ...], tensors: Any) -> Any:
-    """Map a function over the axes of tensors, one number after another."""
+    """Map a function over an axis of tensors by a loop."""
     each = [
         function.apply(
             *rest,
@@ -170,14 +172,14 @@ def _one_by_one(function: Any, info: Any, dims: Any, rest: tuple[Any, ...], tens
         )
         for i in range(info.batch_size)
     ]
-    found = tuple(torch.stack(column) for column in zip(*each, strict=True))
-    return found, (0,) * len(found)
+    columns = tuple(torch.stack(column) for column in zip(*each, strict=True))
+    return columns, (0,) * len(columns)
 
 
 def _fixed(parts: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> Any:
-    """Return parts that have no derivative along the tensors that they depend on."""
+    """Return parts without a derivative with respect to the tensors they depend on."""
     count = len(parts)
-    return _Fixed.apply(lambda given: [p.view_as(p) for p in given[:count]], *parts, *tensors)
+    return _Fixed.apply(lambda args: [p.view_as(p) for p in args[:count]], *parts, *tensors)
 
 
 def _fixed_parts(ctx: Any) -> Any:
@@ -186,7 +188,7 @@ def _fixed_parts(ctx: Any) -> Any:
 
 
 def _apply(examples: _Examples, query: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    if not examples.size:  # of what all examples share it is a function all the same
+    if not examples.size:  # still a function of the shared tensors
         nothing = [t.flatten()[:0] for t in examples.tensors]
         return torch.cat(
             [*nothing, torch.zeros(0, dtype=examples.dtype, device=examples.device)]
@@ -231,14 +233,14 @@ def argmax_lists(structure: Structure, scores: Mapping[str, Any]) -> list[Any]:
 def kbest_lists(
     structure: Structure, n: int, scores: Mapping[str, Any]
 ) -> tuple[torch.Tensor, list[list[Any]]]:
-    """Return the scores of the n best outputs, (B, n), and a list of these for each example."""
+    """Return the scores of the n best outputs (B, n), and the outputs of each example."""
     examples = _Examples(structure, scores)
-    found = ask_each(partial(structure.kbest, n), examples.numbers("kbest"))
+    rankings = ask_each(partial(structure.kbest, n), examples.numbers("kbest"))
     value = np.full((examples.size, n), -np.inf)
-    for row, ranked in zip(value, found, strict=True):
+    for row, ranked in zip(value, rankings, strict=True):
         row[: len(ranked)] = [score for score, _ in ranked]
     values = torch.from_numpy(value).to(examples.device, examples.dtype)
-    return values, [[y for _, y in ranked] for ranked in found]
+    return values, [[y for _, y in ranked] for ranked in rankings]
 
 
 def sample_lists(
@@ -258,8 +260,8 @@ def entropy_lists(
 
     def compute(tensors: Any) -> Any:
         query = partial(structure.entropy, temperature=temperature)
-        found = ask_each(query, examples.arrays(tensors))
-        return [torch.tensor(found, dtype=examples.dtype, device=examples.device)]
+        answers = ask_each(query, examples.arrays(tensors))
+        return [torch.tensor(answers, dtype=examples.dtype, device=examples.device)]
 
     value: torch.Tensor = _Fixed.apply(compute, *examples.tensors)[0]
     return value
@@ -271,9 +273,9 @@ def loss_lists(
     """Return the loss of each example for a list of gold outputs."""
 
     def query(examples: list[dict[str, Any]]) -> Any:
-        def one(gold: Any, **theta: Any) -> Any:
+        def ask(gold: Any, **theta: Any) -> Any:
             return loss(structure, gold, **theta)
 
-        return ask_each(one, examples, list(y))
+        return ask_each(ask, examples, list(y))
 
     return _apply(_Examples(structure, scores), query)[0]

@@ -1,4 +1,4 @@
-"""Which labels of chunks may follow each other."""
+"""Transitions that a scheme of chunk labels forbids."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-#: Scheme: tags that begin a chunk, go on with it, end it, are all of it.
+#: For each scheme, the tags that begin a chunk, continue it, end it, and are a whole chunk.
 _SCHEMES = {
     "iob": ("B", "I", "", ""),
     "iobes": ("B", "I", "E", "S"),
@@ -17,7 +17,7 @@ _SCHEMES = {
 def forbidden_transitions(
     labels: Sequence[str], scheme: str = "iob"
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return what a scheme of chunk labels forbids: between labels, at the start, at the end.
+    """Return masks of what a scheme forbids: between labels, at the start, at the end.
 
     Parameters
     ----------
@@ -45,11 +45,13 @@ def forbidden_transitions(
     begin, inside, last, single = _SCHEMES[scheme]
     tags = [label.partition("-")[0] for label in labels]
     kinds = [label.partition("-")[2] for label in labels]
-    known = {"O", begin, inside, last, single} - {""}
+    allowed = {"O", begin, inside, last, single} - {""}
     for label, tag in zip(labels, tags, strict=True):
-        if tag not in known:
-            raise ValueError(f"{label!r} is no label of the scheme {scheme!r}: {sorted(known)}")
-    # Within a chunk a label must be followed by one that goes on with it.
+        if tag not in allowed:
+            raise ValueError(
+                f"{label!r} is not a label of the scheme {scheme!r}: {sorted(allowed)}"
+            )
+    # Within a chunk, a label must be followed by one that continues it.
     opens = [tag in (begin, inside) for tag in tags]
     continues = [tag in {inside, last} - {""} for tag in tags]
     must_close = scheme != "iob"

@@ -42,22 +42,22 @@ def structured_loss(
     y : tensor, tuple of tensors or list
         Gold outputs as :func:`~structlearn.torch.argmax` gives them, or a list of the library's
         own. −100 is unknown (None in a list): every output that agrees with the known part counts
-        as gold. What lies beyond the lengths is not read.
+        as gold. Values beyond the lengths are not read.
     margin : float, default=0
-        γ: by how much of its cost a wrong output must be beaten.
+        γ: the share of its cost by which a wrong output must be beaten.
     temperature : float, default=1
-        ε: 0 looks at the worst output, above it at all of them.
+        ε: 0 considers only the worst output, larger values all of them.
     cost : "hamming", "hamming-mean", "zero-one", (K, K) table, Cost or dict of tensors
-        What a wrong output costs, where γ > 0: as in :mod:`structlearn.losses`. A tensor (K, K) is
-        a table δ(gold, predicted); a dict has a tensor for the main block, in its shape. Other
-        costs than Hamming's and tables are worked out by the library, on the CPU.
+        The cost of a wrong output, for γ > 0, as in :mod:`structlearn.losses`. A (K, K) tensor is a
+        table δ(gold, predicted); a dict has a tensor of the main block's shape. Costs other than
+        Hamming's and tables are computed by the library, on the CPU.
     """
     check_temperature(temperature)
     if not 0 <= margin < math.inf:
         raise ValueError(f"margin must be a finite number >= 0, got {margin!r}")
     temperature, margin = float(temperature), float(margin)
     if isinstance(cost, str):
-        as_cost(cost)  # an error where there is none of this name
+        as_cost(cost)  # refuses unknown names
     zero_one = margin > 0 and isinstance(cost, str) and cost == "zero-one"
     if not is_padded(structure, scores, lengths, mask):
         from .general import loss_lists
@@ -81,7 +81,7 @@ def structured_loss(
 def _costs(
     structure: Structure, batch: Batch, gold: list[torch.Tensor], cost: Any
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
-    """Return a table δ, or c of the main block and c₀."""
+    """Return a table δ, or c for the main block and c₀."""
     main = batch.scores[0]
     if isinstance(cost, str) and cost == "hamming":
         return None, None, None
@@ -115,7 +115,7 @@ def _costs(
 def _library_costs(
     structure: Structure, batch: Batch, gold: list[torch.Tensor], cost: Any
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
-    """Return what a cost of the library says, example by example."""
+    """Return a cost of the library as c and c₀, computed example by example."""
     rule = StructuredLoss(cost).cost
     main = batch.scores[0]
     reader = f"the cost {type(rule).__name__}"
@@ -129,13 +129,13 @@ def _library_costs(
         scores = operators.plain(batch.scores, reader)
         examples = batch.kind.examples(scores, *operators.plain([batch.lengths], reader))
     for i, b in enumerate(rows):
-        one = {k: v[i] if isinstance(v, list) else v for k, v in examples.items()}
-        found, constants[b] = rule.parts(labelled, outputs[b], **one)
-        extra = [name for name in found if name != batch.kind.main and found[name].any()]
+        example = {k: v[i] if isinstance(v, list) else v for k, v in examples.items()}
+        costs, constants[b] = rule.parts(labelled, outputs[b], **example)
+        extra = [name for name in costs if name != batch.kind.main and costs[name].any()]
         if extra:
             raise ValueError(f"the cost has parts of {extra[0]!r}; here it may have those of "
                              f"{batch.kind.main!r} alone")  # fmt: skip
-        batch.kind.cut(batch.kind.main, parts[b], lengths[b])[...] = found[batch.kind.main]
+        batch.kind.cut(batch.kind.main, parts[b], lengths[b])[...] = costs[batch.kind.main]
     to = main.device
     return None, torch.from_numpy(parts).to(to), torch.from_numpy(constants).to(to)
 
@@ -143,14 +143,14 @@ def _library_costs(
 def _readable(
     batch: Batch, gold: list[torch.Tensor], reader: str
 ) -> tuple[list[int], list[int], list[Any]]:
-    """Return lengths, rows that have positions, and the gold outputs of all rows."""
+    """Return the lengths, the rows that have positions, and the gold outputs of all rows."""
     with operators.no_transforms():
         lengths, *y = operators.plain([batch.lengths, *gold], reader)
         return lengths.tolist(), filled_rows(lengths), batch.kind.unpack(y, lengths)
 
 
 def _with_labels(structure: Structure, batch: Batch) -> Structure:
-    """Return the structure; for dependencies one that knows whether arcs have labels."""
+    """Return the structure; for dependencies, one that declares whether arcs have labels."""
     if batch.kind.main != "arc":
         return structure
     options = (structure.projective, structure.single_root)  # type: ignore[attr-defined]
@@ -165,11 +165,11 @@ def _by_library(
     margin: float,
     temperature: float,
 ) -> torch.Tensor:
-    """Return the loss as the library computes it: for costs that are no sum over parts."""
+    """Return the loss computed by the library, for costs that are not sums over parts."""
     from .general import loss_lists
 
     lengths, rows, outputs = _readable(batch, gold, f"the cost {cost!r}")
-    # Of every row, so that an empty one has a gradient too: 0.
+    # Over all rows, so that empty ones have a gradient too: 0.
     value = batch.scores[0][:, :0].flatten(1).sum(dim=1)
     if not rows:
         return value
@@ -179,5 +179,5 @@ def _by_library(
     }
     loss = StructuredLoss(cost, margin=margin, temperature=temperature)
     with named_rows(rows):
-        found = loss_lists(_with_labels(structure, batch), lists, [outputs[b] for b in rows], loss)
-    return value.index_copy(0, torch.tensor(rows, device=value.device), found.to(value))
+        losses = loss_lists(_with_labels(structure, batch), lists, [outputs[b] for b in rows], loss)
+    return value.index_copy(0, torch.tensor(rows, device=value.device), losses.to(value))

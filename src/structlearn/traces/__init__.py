@@ -1,4 +1,4 @@
-"""What the library's algorithms did, step by step, as plain data and JSON.
+"""Traces: the steps of the library's algorithms, as plain data and JSON.
 
     from structlearn import traces
 
@@ -8,9 +8,9 @@
     trace.to_json()
 
 Traces are written by the library's own algorithms. Dynamic programs (Viterbi, forward–backward,
-CKY, Eisner, messages on trees, k-best) come out of the hyperedge engine; Chu-Liu/Edmonds, minimum
-cuts and branch and bound tell a watcher, which costs nothing where there is none; learners tell
-their callbacks. The tests replay each trace to the answer of ``argmax`` or ``fit``.
+CKY, Eisner, messages on trees, k-best) come from the hyperedge engine; Chu-Liu/Edmonds, minimum
+cuts and branch and bound report to a watcher, which costs nothing if there is none; learners report
+to their callbacks. The tests replay each trace to the answer of ``argmax`` or ``fit``.
 """
 
 from .chains import beam_search, chain_kbest, forward_backward, viterbi

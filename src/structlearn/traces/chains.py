@@ -19,8 +19,8 @@ from .trace import Trace
 def viterbi(**scores: Any) -> Trace:
     """Return the trace of Viterbi on a first-order chain.
 
-    Written by the hyperedge engine of the core; its answer is that of :meth:`Chain.argmax` (of
-    equally good sequences it may be another).
+    Written by the hyperedge engine of the core; its answer is that of :meth:`Chain.argmax`, except
+    that ties may be broken differently.
 
     Parameters
     ----------
@@ -68,18 +68,18 @@ def chain_kbest(n: int, **scores: Any) -> Trace:
 
 
 def beam_search(width: int, **scores: Any) -> Trace:
-    """Return the trace of a beam search: after each word the prefixes that stay and that go.
+    """Return the trace of a beam search: after each word, the prefixes kept and dropped.
 
-    Written by the beam search that structures written in Python have; its answer is that of
-    :meth:`Chain.beam`. A beam of this width that ends nowhere is not widened here.
+    Written by the beam search for structures in Python; its answer is that of :meth:`Chain.beam`.
+    Unlike there, a beam that reaches no complete output is not widened.
     """
     theta = _theta(scores)
     search = Search(_Prefixes("transition" in theta), width, theta)
     steps = []
     while search.step():
-        kept = [{"prefix": list(i.prefix), "value": i.score} for i in search.beam]
+        survivors = [{"prefix": list(i.prefix), "value": i.score} for i in search.beam]
         gone = [{"prefix": list(i.prefix), "value": i.score} for i in search.dropped]
-        steps.append({"kind": "extend", "kept": kept, "dropped": gone})
+        steps.append({"kind": "extend", "kept": survivors, "dropped": gone})
     if not search.beam or not steps:
         raise nothing_legal()
     best = search.beam[0]
@@ -88,7 +88,7 @@ def beam_search(width: int, **scores: Any) -> Trace:
 
 
 class _Prefixes(BeamSearch):
-    """The prefixes of a chain; those that end alike share their future, all without transitions."""
+    """Prefixes of a chain; those with the same last label, if it matters, share their future."""
 
     def __init__(self, remembers: bool) -> None:
         self.remembers = remembers
@@ -117,7 +117,7 @@ def _theta(scores: dict[str, Any]) -> dict[str, Any]:
     unknown = set(scores) - set(Chain(1).blocks(1))
     if unknown:
         raise CapabilityError(
-            f"traces are for first-order chains; {sorted(unknown)} are not blocks of those"
+            f"traces are for first-order chains, which have no blocks {sorted(unknown)}"
         )
     return dict(Chain(1)._one({k: v for k, v in scores.items() if v is not None}))
 

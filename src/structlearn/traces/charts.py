@@ -1,8 +1,8 @@
-"""Dynamic programs, node by node: what the hyperedge engine of the core filled in.
+"""Charts of dynamic programs, node by node, as filled by the hyperedge engine of the core.
 
 Viterbi, forward–backward, message passing on trees, CKY and Eisner are one algorithm over different
 hyperedges. The numbers of a trace are the chart of ``_core.Hypergraph``, the engine that every hot
-loop of the library is proven equal to; Python only gives names to nodes and parts.
+loop of the library is tested against; Python only gives names to nodes and parts.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ..structures.hypergraph import Hyperedges
 from ..structures.parts import flatten
 from .trace import Trace, check_size
 
-#: The name of a node: its kind, and numbers.
+#: The name of a node: its kind, then numbers.
 Name = tuple[Any, ...]
-#: Turns the edges of a derivation, each (name of head, names of tails, parts), into an output.
+#: A function from a derivation, its edges as (name of head, names of tails, parts), to an output.
 Read = Callable[[list[tuple[Name, list[Name], list[tuple[str, list[int]]]]]], Any]
 
 
@@ -38,7 +38,7 @@ class Chart:
     names : sequence of tuples
         The name of each node, the goal's included.
     read : callable
-        From a derivation to an output.
+        Turns a derivation into an output.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Chart:
             at += a.size
 
     def part(self, index: int) -> tuple[str, list[int]]:
-        """Return the block of a part and its place in it."""
+        """Return the block of a part, and its place in the block."""
         block = bisect_right(self._first, index) - 1
         name, rest = self._blocks[block], index - self._first[block]
         place = []
@@ -71,7 +71,7 @@ class Chart:
         return name, place[::-1]
 
     def option(self, e: int, value: float, node: Array) -> dict[str, Any]:
-        """Return one way to build a node: from which nodes, with which parts, worth what."""
+        """Return one way to build a node: its tails, parts and score."""
         _, tails, parts = self.edges[e]
         used = [(*self.part(p), float(self.flat[p])) for p in parts]
         return {
@@ -82,7 +82,7 @@ class Chart:
         }
 
     def fill(self, temperature: float) -> tuple[list[dict[str, Any]], Array, Array, Array]:
-        """Return a step for each node, the last one the goal, and the engine's chart."""
+        """Return a step for each node, the goal last, and the engine's chart."""
         node, edge, mass = self.native.chart(self.flat, float(temperature))
         steps: list[dict[str, Any]] = []
         for v in range(len(node)):
@@ -99,16 +99,16 @@ class Chart:
 
     def derivation(self, edges: Any) -> list[tuple[Name, list[Name], list[tuple[str, list[int]]]]]:
         """Return the edges of a derivation by name."""
-        found = []
+        named = []
         for e in edges:
             head, tails, parts = self.edges[int(e)]
-            found.append(
+            named.append(
                 (self.names[head], [self.names[t] for t in tails], [self.part(p) for p in parts])
             )
-        return found
+        return named
 
     def best(self, algorithm: str, **about: Any) -> Trace:
-        """Return the trace of max: every node filled, then the back-pointers followed."""
+        """Return the trace of a maximum: fill every node, then follow the back-pointers."""
         steps, _, _, _ = self.fill(0.0)
         value, edges, _ = self.native.best(self.flat)
         used = self.derivation(edges)
@@ -119,7 +119,7 @@ class Chart:
     def sum(self, algorithm: str, temperature: float = 1.0, **about: Any) -> Trace:
         """Return the trace of sums: inside, then outside (β), then the marginals of all parts.
 
-        A step of kind "outside" has the ways out of a node: what its head is worth outside, the
+        A step of kind "outside" has the ways out of a node: the outside value of the head, the
         parts of the edge, and the other tails. ``mass`` is the node's probability.
         """
         eps = float(temperature)
@@ -154,7 +154,7 @@ class Chart:
         return Trace(algorithm, steps, self.read(self.derivation(best)), total, about)
 
     def kbest(self, algorithm: str, n: int, **about: Any) -> Trace:
-        """Return the trace of the n best: each output, and where it leaves the best one."""
+        """Return the trace of the n best: each output, and where it departs from the best one."""
         steps: list[dict[str, Any]] = []
         choice: dict[Name, int] = {}
         for rank, (value, edges, _) in enumerate(self.native.kbest(self.flat, n)):

@@ -1,4 +1,4 @@
-"""Searches under constraints: automata join the product as answers break them."""
+"""Constrained search: automata join the product when an answer violates them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .trace import Trace
 
 
 def constrained_search(structure: Constrained, **scores: Any) -> Trace:
-    """Return the trace of a search among the outputs that keep to constraints.
+    """Return the trace of a search for the best output that satisfies constraints.
 
     The search begins without automata. Those that reject its answer join the product, until an
-    answer is accepted. What is best among more outputs, and accepted, is best.
+    answer is accepted. It is then the best: it is the best of a larger set of outputs.
 
     Parameters
     ----------
     structure : Constrained
-        A chain or a segmentation under constraints that are masks and automata.
+        A chain or a segmentation whose constraints are masks and automata.
     **scores : arrays
         One example.
 
@@ -27,8 +27,8 @@ def constrained_search(structure: Constrained, **scores: Any) -> Trace:
     -------
     Trace
         Steps of kind "search": the numbers of the ``automata`` in the product, its ``states``, the
-        best ``output`` in it with its ``value``, and the automata that are ``rejecting`` it. The
-        constraints of the automata are in ``about``.
+        best ``output`` in it with its ``value``, and the automata ``rejecting`` it. ``about`` has
+        the constraints of the automata.
 
     Examples
     --------
@@ -55,19 +55,19 @@ def constrained_search(structure: Constrained, **scores: Any) -> Trace:
     while True:
         joined = [automata[c] for c in sorted(members)]
         inner = product_of(structure.structure, joined) if joined else structure.structure
-        found = inner.solve(**masked)
-        symbols = symbols_of(structure.structure, found.output)
-        rejecting = [c for c, one in enumerate(automata) if not one.accepts(symbols)]
-        output = getattr(found.output, "tolist", lambda y=found.output: y)()
+        solution = inner.solve(**masked)
+        symbols = symbols_of(structure.structure, solution.output)
+        rejecting = [c for c, automaton in enumerate(automata) if not automaton.accepts(symbols)]
+        output = getattr(solution.output, "tolist", lambda y=solution.output: y)()
         steps.append({
             "kind": "search",
             "automata": sorted(members),
-            "states": found.states or 1,
+            "states": solution.states or 1,
             "output": output,
-            "value": found.value,
+            "value": solution.value,
             "rejecting": rejecting,
         })  # fmt: skip
         if not rejecting:
-            about = {"constraints": [str(one) for one, _ in compiled.every_automaton]}
-            return Trace("constrained search", steps, output, found.value, about)
+            about = {"constraints": [str(constraint) for constraint, _ in compiled.every_automaton]}
+            return Trace("constrained search", steps, output, solution.value, about)
         members.update(rejecting)

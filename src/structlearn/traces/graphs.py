@@ -22,8 +22,8 @@ def tree_messages(parents: Any, *, temperature: float = 0.0, **scores: Any) -> T
     Returns
     -------
     Trace
-        Nodes are ("belief", v, k), the score of label k at v with the messages of its children, and
-        ("message", v, k), what v tells its parent about the parent's label k.
+        Nodes are ("belief", v, k), the score of label k at v plus the messages of its children, and
+        ("message", v, k), the message from v to its parent about the parent's label k.
     """
     structure = Tree(parents)
     theta = dict(structure._one(scores))
@@ -56,8 +56,8 @@ def tree_messages(parents: Any, *, temperature: float = 0.0, **scores: Any) -> T
         edges.add(len(names), [number["belief", order[-1], k]])
 
     def read(derivation: Any) -> list[int]:
-        found = {head[1]: head[2] for head, _, _ in derivation if head[0] == "belief"}
-        return [found[v] for v in range(N)]
+        label = {head[1]: head[2] for head, _, _ in derivation if head[0] == "belief"}
+        return [label[v] for v in range(N)]
 
     chart = Chart(edges, theta, [*names, ("goal",)], read)
     if temperature:
@@ -71,12 +71,12 @@ def _children_first(parents: list[int]) -> list[int]:
     for v, p in enumerate(parents):
         if p >= 0:
             children[p].append(v)
-    found, open_nodes = [], [root]
+    order, open_nodes = [], [root]
     while open_nodes:
         v = open_nodes.pop()
-        found.append(v)
+        order.append(v)
         open_nodes += children[v]
-    return found[::-1]
+    return order[::-1]
 
 
 def loopy_messages(
@@ -85,8 +85,8 @@ def loopy_messages(
 ) -> Trace:  # fmt: skip
     """Return the trace of message passing on a graph with cycles, sweep by sweep.
 
-    The sweeps of the core, asked again with one sweep more each time until nothing changes: what it
-    holds after r sweeps is what it would answer if it had to stop there. At ε = 0 the answer is
+    The core is run with one, two, ... sweeps until nothing changes: its state after r sweeps is
+    its answer if it has to stop there. At ε = 0 the answer is
     that of ``Graph(edges, method="max-product").argmax``, for at most ``max_rounds`` sweeps; above,
     the beliefs are the marginals that loopy sums give.
 
@@ -104,8 +104,8 @@ def loopy_messages(
     value = -np.inf
     labels: list[int] = []
     for rounds in range(1, max_rounds + 1):
-        found = model.native.messages(float(temperature), False, damping, rounds, 1e-6, False)
-        y, value, belief, _, converged, done, _ = found
+        outcome = model.native.messages(float(temperature), False, damping, rounds, 1e-6, False)
+        y, value, belief, _, converged, done, _ = outcome
         if done < rounds:
             break
         labels = y.tolist()
@@ -121,7 +121,7 @@ def loopy_messages(
 def minimum_cut(**scores: Any) -> Trace:
     """Return the trace of the minimum cut that finds the best two labels of a grid.
 
-    Written by the maximum flow of the core itself, which tells a watcher of its paths; without one
+    Written by the core's own maximum flow, which reports its paths to a watcher; without one,
     the calls are compiled away. Its answer is that of ``Grid(method="cut").argmax``.
 
     Returns
@@ -131,19 +131,19 @@ def minimum_cut(**scores: Any) -> Trace:
         ``edges`` [p, q, capacity, capacity back]. Steps of kind "path": the pixels that a path from
         source to sink goes through and its ``flow``; "trees": for each pixel 0 (free), 1 (reached
         from the source) or 2 (reaches the sink). The last step, "cut", has the saturated edges
-        between the two sides; what they cost is the flow. Pixels are numbered row by row.
+        between the two sides; their cost is the flow. Pixels are numbered row by row.
     """
     grid = Grid(method="cut")
     theta = grid._read(scores)
     model = grid._model(theta)
     if model.n_labels != 2:
         raise ValueError(f"one cut finds the best of two labels, not {model.n_labels}")
-    labels, told = model.native.watch_cut()
+    labels, events = model.native.watch_cut()
     place: dict[int, int] = {}
     steps: list[dict[str, Any]] = []
     about: dict[str, Any] = {"shape": list(theta["label"].shape[:2])}
     flow = 0.0
-    for kind, nodes, values in told:
+    for kind, nodes, values in events:
         check_size(sum(len(s.get("states", ())) for s in steps[-1:]) * len(steps))
         if kind == "nodes":
             place = {int(at): v for v, at in enumerate(nodes)}
@@ -173,20 +173,20 @@ def branch_and_bound(
 ) -> Trace:
     """Return the trace of branch and bound on a small graph.
 
-    Written by the search of the core itself, which tells a watcher of every label it tries; without
-    one the calls are compiled away. Its answer is the best labelling, that of ``Graph.argmax``,
-    where ``about["proven"]``.
+    Written by the core's own search, which reports every label it tries to a watcher; without one,
+    the calls are compiled away. If ``about["proven"]``, its answer is the best labelling, that of
+    ``Graph.argmax``.
 
     Parameters
     ----------
     start : array of shape (N,), optional
-        The labelling to beat; by default each node's own best label.
+        The labelling to beat; by default the best label of each node by itself.
 
     Returns
     -------
     Trace
-        Steps of kind "try": ``depth``, ``node``, ``label``, the ``score`` so far, the ``bound`` of
-        all that can follow, the ``best`` score known, and whether the branch is ``pruned``; of
+        Steps of kind "try": ``depth``, ``node``, ``label``, the ``score`` so far, a ``bound`` on
+        all completions, the ``best`` score known, and whether the branch is ``pruned``; of
         kind "leaf": the ``value`` of a whole labelling, and whether it ``improves``.
     """
     structure = Graph(edges)
@@ -194,12 +194,12 @@ def branch_and_bound(
     model = structure._model(theta)
     check_size(most_steps)
     y = np.argmax(model.label, axis=1) if start is None else np.asarray(start)
-    labels, proven, told = model.native.watch_branching(
+    labels, proven, events = model.native.watch_branching(
         np.ascontiguousarray(y, dtype=np.int64), most_steps
     )
     steps: list[dict[str, Any]] = []
     about: dict[str, Any] = {"proven": bool(proven)}
-    for kind, nodes, values in told:
+    for kind, nodes, values in events:
         if kind == "start":
             about |= {"order": nodes.tolist(), "start": y.tolist(), "start_value": values[0]}
         elif kind == "leaf":

@@ -1,4 +1,4 @@
-"""Learners: perceptron and subgradient steps, rounds of cutting planes, passes of dual ascent."""
+"""Traces of learners: online steps, rounds of cutting planes, passes of dual ascent."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ..losses.costs import as_cost
 from ..problem import PartVector
 from .trace import Trace, check_size
 
-#: Outputs of an example that a table of constraints lists.
+#: The most outputs of an example that a table of constraints lists.
 MOST_OUTPUTS = 64
-#: Beyond that many steps a fit is nothing to step through.
+#: The most steps of a trace: more are not worth stepping through.
 MOST_STEPS = 5_000
 
 
 def online_steps(model: Any, X: Any, y: Any) -> Trace:
     """Return the trace of an online learner: a step for each example of each pass.
 
-    The fit itself writes it, told to make its passes one example at a time: the weights at the end
-    are those of ``fit``, bit for bit.
+    Written by the fit itself, which makes its passes one example at a time: the final weights are
+    those of ``fit``, bit for bit.
 
     Parameters
     ----------
     model : StructuredPerceptron, StructuredSVM(solver="sgd"), PassiveAggressive or AROW
-        Unfitted; it is cloned, and not changed.
+        Not fitted; it is cloned and not changed.
 
     Returns
     -------
     Trace
         Steps of kind "example": ``iteration``, ``example``, ``gold``, ``guess`` (the
         loss-augmented one where the loss has a margin), ``loss``, ``before``, ``after`` (the
-        weights by block, as ``coef_`` has them) and ``change``, Δφ: what the features of gold have
-        more than those of the guess. ``answer`` is ``coef_``.
+        weights by block, as in ``coef_``) and ``change``, Δφ: the features of gold minus those of
+        the guess. ``answer`` is ``coef_``.
     """
     model = clone(model)
     prepared = model._prepare(X, y)
@@ -81,7 +81,7 @@ def online_steps(model: Any, X: Any, y: Any) -> Trace:
 
 
 class _Watcher:
-    """A callback that is told of every example."""
+    """A callback that receives every example."""
 
     def __init__(self) -> None:
         self.steps: list[dict[str, Any]] = []
@@ -95,40 +95,40 @@ class _Watcher:
 
 
 def _named(model: Any, output: Any) -> Any:
-    found = model._name(output)
-    return found.tolist() if hasattr(found, "tolist") else found
+    name = model._name(output)
+    return name.tolist() if hasattr(name, "tolist") else name
 
 
 def cutting_planes(model: Any, X: Any, y: Any) -> Trace:
     """Return the trace of cutting planes: a step for each round, as the tables of the lectures.
 
-    The rounds are those that ``fit`` keeps (``rounds_``), with the weights that its callbacks get.
+    The rounds are those recorded by ``fit`` (``rounds_``), with the weights from its callbacks.
 
     Parameters
     ----------
     model : StructuredSVM(solver="n-slack")
-        Unfitted; it is cloned, and not changed. ``tol=0`` leaves the end to ``violation_tol``.
+        Not fitted; it is cloned and not changed. With ``tol=0`` only ``violation_tol`` stops it.
 
     Returns
     -------
     Trace
         Steps of kind "round": ``weights`` by block, ``slack``, ``working_set`` before the round,
-        what it ``added`` (example, output, violation), ``primal``, ``dual``, ``gap``, and for each
-        example with at most 64 outputs its ``table``: output, score F, lead F(gold) − F, loss,
-        violation = loss − slack − lead. ``answer`` is ``coef_``.
+        the constraints it ``added`` (example, output, violation), ``primal``, ``dual``, ``gap``,
+        and for each example with at most 64 outputs its ``table``: output, score F, lead F(gold) −
+        F, loss, violation = loss − slack − lead. ``answer`` is ``coef_``.
     """
     model = clone(model)
     if model.solver != "n-slack":
         raise ValueError(f'a trace of cutting planes needs solver="n-slack", got {model.solver!r}')
     prepared = model._prepare(X, y)
     problem, layout = prepared.problem, prepared.layout
-    kept: list[Vector] = []
-    model.set_params(callbacks=[lambda record: kept.append(np.array(record["weights"]()))])
+    weights: list[Vector] = []
+    model.set_params(callbacks=[lambda record: weights.append(np.array(record["weights"]()))])
     model.fit(X, y)
     cost = as_cost(model.cost)
     steps: list[dict[str, Any]] = []
     working: list[dict[str, Any]] = []
-    for w, seen in zip(kept, model.rounds_, strict=True):
+    for w, seen in zip(weights, model.rounds_, strict=True):
         added = [
             {"example": c.example, "output": _plain(c.output), "violation": c.violation}
             for c in seen.constraints
@@ -164,7 +164,7 @@ def _plain(output: Any) -> Any:
 def _table(
     model: Any, problem: Any, i: int, w: Vector, cost: Any, slack: float
 ) -> list[dict[str, Any]] | None:
-    """Return every output with its constraint, None where there are too many."""
+    """Return every output with its constraint; None if there are too many."""
     scores = problem.scores(i, w)
     structure, gold = problem.structure, problem.gold.outputs[i]
     outputs = list(islice(structure.outputs(**scores), MOST_OUTPUTS + 1))
@@ -198,13 +198,13 @@ def dual_ascent(model: Any, X: Any, y: Any) -> Trace:
     Parameters
     ----------
     model : CRF(solver="dual")
-        Or any other solver that reports a dual: "frank-wolfe", "one-slack".
+        Or another solver that reports a dual: "frank-wolfe", "one-slack".
 
     Returns
     -------
     Trace
-        Steps of kind "pass": ``weights`` by block, ``loss``, and as far as the pass knows them
-        ``dual``, a bound from below, ``objective`` and their ``gap``. ``answer`` is ``coef_``.
+        Steps of kind "pass": ``weights`` by block, ``loss``, and, if the pass computes them,
+        ``dual``, a lower bound, ``objective`` and their ``gap``. ``answer`` is ``coef_``.
     """
     model = clone(model)
     prepared = model._prepare(X, y)
@@ -212,13 +212,13 @@ def dual_ascent(model: Any, X: Any, y: Any) -> Trace:
     steps: list[dict[str, Any]] = []
 
     def look(record: dict[str, Any]) -> None:
-        known = {
+        numbers = {
             name: record[name]
             for name in ("iteration", "loss", "dual", "objective", "gap", "estimated_gap")
             if record.get(name) is not None
         }
         weights = layout.coef(np.array(record["weights"]()))
-        steps.append({"kind": "pass", **known, "weights": weights})
+        steps.append({"kind": "pass", **numbers, "weights": weights})
 
     model.set_params(callbacks=[look])
     model.fit(X, y)

@@ -1,4 +1,4 @@
-"""Trees over sentences: CKY, Eisner and Chu-Liu/Edmonds."""
+"""Traces of parsers: CKY, Eisner and Chu-Liu/Edmonds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ITEMS = ("between", "arc right", "arc left", "right", "left")
 
 
 def cky(grammar: Grammar | None = None, *, temperature: float = 0.0, **scores: Any) -> Trace:
-    """Return the trace of CKY, or of inside–outside where the temperature is above 0.
+    """Return the trace of CKY, or of inside–outside if the temperature is above 0.
 
     Written by the hyperedge engine of the core; its answer is that of
     ``Constituency(grammar).argmax``.
@@ -35,9 +35,9 @@ def cky(grammar: Grammar | None = None, *, temperature: float = 0.0, **scores: A
     Returns
     -------
     Trace
-        Nodes are ("word or rule", i, j, symbol), a symbol over the words i..j−1 as a word or a
-        binary rule gives it, and ("symbol", i, j, symbol), with unary rules above it; each option
-        of a binary rule is a split. Without a grammar: ("body", i, j), the best split, ("child", i,
+        Nodes are ("word or rule", i, j, symbol), a symbol over the words i..j−1 built by a word or
+        a binary rule, and ("symbol", i, j, symbol), with unary rules above it; each option of a
+        binary rule is a split. Without a grammar: ("body", i, j), the best split, ("child", i,
         j), a labelled span, and ("follower", i, j), one that may be unlabelled.
     """
     structure = Constituency(grammar)
@@ -72,18 +72,18 @@ def cky(grammar: Grammar | None = None, *, temperature: float = 0.0, **scores: A
 
 def _grammar_spans(grammar: Grammar, derivation: Any) -> list[list[int]]:
     """Return the labelled spans of a derivation, outer ones first."""
-    found = []
+    spans = []
     for head, tails, parts in derivation:
         if head[0] == "word or rule":
-            found.append((head[1], head[2], 0, head[3]))
+            spans.append((head[1], head[2], 0, head[3]))
         elif head[0] == "symbol" and tails[0][3] != head[3]:
             chain = next(
                 c for c in grammar.chains if _fits(grammar, c, tails[0][3], head[3], parts)
             )
             above = [int(grammar.unary[rule, 0]) for rule in chain]
-            found += [(head[1], head[2], height + 1, a) for height, a in enumerate(above)]
-    found.sort(key=lambda s: (s[0], -s[1], -s[2]))
-    return [[i, j, a] for i, j, _, a in found]
+            spans += [(head[1], head[2], height + 1, a) for height, a in enumerate(above)]
+    spans.sort(key=lambda s: (s[0], -s[1], -s[2]))
+    return [[i, j, a] for i, j, _, a in spans]
 
 
 def _fits(grammar: Grammar, chain: Any, low: int, high: int, parts: Any) -> bool:
@@ -96,8 +96,8 @@ def eisner(*, single_root: bool = True, temperature: float = 0.0, **scores: Any)
     """Return the trace of Eisner's algorithm for projective trees, or of its sums.
 
     Written by the hyperedge engine of the core; its answer is that of
-    ``Arborescence(projective=True).argmax``. Arcs may have labels; the ways to make an arc are then
-    told apart by them, and the answer is (heads, labels).
+    ``Arborescence(projective=True).argmax``. Arcs may have labels; each label is then a separate
+    way to make an arc, and the answer is (heads, labels).
 
     Returns
     -------
@@ -134,9 +134,9 @@ def eisner(*, single_root: bool = True, temperature: float = 0.0, **scores: Any)
 def chu_liu_edmonds(arc: Any, *, single_root: bool = True) -> Trace:
     """Return the trace of Chu-Liu/Edmonds: greedy choice, cycles, contraction, expansion.
 
-    Written by the search of the core itself, which tells a watcher what it does; without one the
-    calls are compiled away. Its answer is that of ``Arborescence(single_root=...).argmax``. Arcs
-    may have labels, (n + 1, n + 1, R): each arc takes its best one first, the steps are about
+    Written by the core's own search, which reports its steps to a watcher; without one, the calls
+    are compiled away. Its answer is that of ``Arborescence(single_root=...).argmax``. Arcs
+    may have labels, (n + 1, n + 1, R): each arc first takes its best label, the steps are about
     arcs, and the answer is (heads, labels).
 
     Returns
@@ -144,40 +144,45 @@ def chu_liu_edmonds(arc: Any, *, single_root: bool = True) -> Trace:
     Trace
         Words are 1..n, 0 is the root, contracted cycles are numbered from n + 1. Kinds of steps:
         "choose" (``word``, ``head``, the best scores from a word and from the root), "contract"
-        (``cycle``, ``members`` with the scores of their arcs in the cycle, what each other node
-        offers to ``enter``, its best ``head``), "penalty" (arcs from the root pay it until one
-        is left: ``node`` gets the new ``head``), "expand" (``cycle``, the member that is
+        (``cycle``, ``members`` with the scores of their arcs in the cycle, the offer of each other
+        node to ``enter``, its best ``head``), "penalty" (subtracted from arcs of the root until
+        one is left: ``node`` gets the new ``head``), "expand" (``cycle``, the member that is
         ``entered`` and the ``head`` that enters it).
     """
-    given = np.array(arc, dtype=np.float64)
-    labelled = given.ndim == 3
-    if given.ndim not in (2, 3) or given.shape[0] != given.shape[1] or len(given) < 2:
+    scores = np.array(arc, dtype=np.float64)
+    labelled = scores.ndim == 3
+    if scores.ndim not in (2, 3) or scores.shape[0] != scores.shape[1] or len(scores) < 2:
         raise ValueError(
-            f"arc must have shape (n + 1, n + 1) or (n + 1, n + 1, R), n >= 1, got {given.shape}"
+            f"arc must have shape (n + 1, n + 1) or (n + 1, n + 1, R), n >= 1, got {scores.shape}"
         )
-    if labelled and given.shape[2] == 0:
+    if labelled and scores.shape[2] == 0:
         raise ValueError("arcs with labels need at least one label")
-    given[np.diag_indices(len(given))] = -np.inf  # never read
-    given[:, 0] = -np.inf
-    table = np.ascontiguousarray(given.max(axis=2) if labelled else given)
+    scores[np.diag_indices(len(scores))] = -np.inf  # never read
+    scores[:, 0] = -np.inf
+    table = np.ascontiguousarray(scores.max(axis=2) if labelled else scores)
     if np.isnan(table).any() or np.isposinf(table).any():
         raise ValueError("arc contains NaN or inf; scores are finite, or -inf to forbid an arc")
-    value, heads, told = _core.watch_arborescence(table, single_root)
+    value, heads, events = _core.watch_arborescence(table, single_root)
     if value == -math.inf:
         raise nothing_legal()
-    steps = [_read_step(kind, nodes.tolist(), values.tolist()) for kind, nodes, values in told]
+    steps = [_read_step(kind, nodes.tolist(), values.tolist()) for kind, nodes, values in events]
     about: dict[str, Any] = {"length": len(heads)}
     answer = heads.tolist()
     if labelled:
-        about["labels"] = given.argmax(axis=2)
+        about["labels"] = scores.argmax(axis=2)
         answer = [answer, [int(about["labels"][h, m]) for m, h in enumerate(answer, 1)]]
     return Trace("Chu-Liu/Edmonds", steps, answer, float(value), about)
 
 
 def _read_step(kind: str, nodes: list[int], values: list[float]) -> dict[str, Any]:
     if kind == "choose":
-        found = {"word": nodes[0], "head": nodes[1], "from_word": values[0], "from_root": values[1]}
-        return {"kind": kind, **found}
+        fields = {
+            "word": nodes[0],
+            "head": nodes[1],
+            "from_word": values[0],
+            "from_root": values[1],
+        }
+        return {"kind": kind, **fields}
     if kind == "penalty":
         return {"kind": kind, "node": nodes[0], "head": nodes[1], "penalty": values[0]}
     if kind == "expand":

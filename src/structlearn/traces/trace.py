@@ -1,4 +1,4 @@
-"""What an algorithm did, step by step, as plain data."""
+"""The trace of an algorithm: its steps as plain data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-#: A trace holds every option of every step; beyond this it is nothing to look at.
+#: The most options of a trace, which holds those of every step: more are not worth looking at.
 MOST_OPTIONS = 200_000
 
 
@@ -22,14 +22,14 @@ class Trace:
     algorithm : str
         Its name.
     steps : list of dict
-        Plain data: numbers, strings, lists and dictionaries. Each has a ``kind``; the function that
-        makes the trace says what else.
+        Plain data: numbers, strings, lists and dictionaries. Each has a ``kind``; the other keys
+        are described by the function that makes the trace.
     answer : object
         The output, as plain data.
     value : float
-        Its score; of sums the log-partition, of learners the objective.
+        Its score; for sums the log-partition, for learners the objective.
     about : dict
-        What the steps are about: sizes, capacities, marginals.
+        Facts about the whole run: sizes, capacities, marginals.
     """
 
     algorithm: str
@@ -39,17 +39,17 @@ class Trace:
     about: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data; −∞ and ∞, which JSON lacks, are "-inf" and "inf"."""
-        found: dict[str, Any] = plain(vars(self))
-        return found
+        """Return the trace as plain data; −∞ and ∞, which JSON lacks, become "-inf" and "inf"."""
+        record: dict[str, Any] = plain(vars(self))
+        return record
 
     def to_json(self) -> str:
-        """Return all of it as JSON."""
+        """Return the trace as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
 
 def plain(value: Any) -> Any:
-    """Return arrays as lists, and numbers that JSON lacks as strings."""
+    """Return a value with arrays as lists, and numbers that JSON lacks as strings."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,17 +1,17 @@
-"""Dependency trees that may cross: words are eliminated one by one, and put back for the gradient.
+"""Non-projective dependency trees: words eliminated one by one, and put back for the gradient.
 
 Without a word v, a word m whose head was v has v's head instead: with weights w[m, h] and
 q[h] = w[v, h] / Σ w[v, ·], the trees of the others have the weights w[m, h] + w[m, v] q[h], and the
 sum over all trees is the product of the words' sums (Gaussian elimination of the Laplacian, in the
-order of Grassmann, Taksar & Heyman 1985). Nothing is subtracted, and what is kept are logarithms,
-so that no digits are lost where heads in cycles have nearly all of the weight.
+order of Grassmann, Taksar & Heyman 1985). Nothing is subtracted, and logarithms are stored, so no
+digits are lost when heads in cycles have nearly all of the weight.
 
-A single root is exact: the root's arcs have a weight t, and of every number the leading power of
-t is kept. The root has two columns, for weights without t and with t; the second counts where a
-word has no other way.
+A single root is exact: the root's arcs carry a symbolic weight t, and every number keeps its
+leading power of t. The root has two columns, for weights without t and with t; the second one
+counts for words that have no other head.
 
-The gradient hands probabilities back: what a word m gives to h without v is shared between its own
-arc and the step over v.
+The gradient hands probabilities back: the probability of m → h without v is divided between m's own
+arc and the detour over v.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .common import (
     share,
 )
 
-#: Bytes of the graphs that are kept for the gradient; larger batches go in pieces.
+#: Bytes of graphs stored for the gradient; larger batches are processed in pieces.
 _MOST_BYTES = 1 << 28
 
-#: Words that are worked on at a time, and by how many warps.
+#: Words processed at a time, and the number of warps.
 _ROWS, _WARPS = 16, 8
 
 
 @triton.jit
 def _row(graph_ptr, v, c, C, ACC: tl.constexpr):
-    """Logarithms of v's sum and of its shares; whether only the root's arc is left."""
+    """Logarithms of v's sum and of its shares, and whether only the root's arc is left."""
     x = tl.load(graph_ptr + v * C + c, mask=c < v + 2, other=float("-inf"))
     usual = tl.where(c == 1, float("-inf"), x)
     m = tl.max(usual, axis=0)
@@ -111,7 +111,7 @@ def _eliminate(
     for v in range(0, n):
         old_ptr = graph_ptr + (v + 1) * slab
         _, logs, once = _row(old_ptr, v, c, C, ACC)
-        given = tl.zeros((COLUMNS,), ACC)
+        shared = tl.zeros((COLUMNS,), ACC)
         for begin in range(0, v, ROWS):
             m = begin + r[:, None]
             mask = (m < v) & (c[None, :] < v + 2)
@@ -124,11 +124,11 @@ def _eliminate(
             step = mass * share(over, new, ACC)
             tl.store(mass_ptr + at, mass * share(x, new, ACC), mask=mask)
             tl.store(mass_ptr + m * C + v + 2, tl.sum(step, axis=1)[:, None], mask=m < v)
-            given += tl.sum(step, axis=0)
-        rest = 1.0 - tl.sum(given, axis=0)
+            shared += tl.sum(step, axis=0)
+        rest = 1.0 - tl.sum(shared, axis=0)
         shares = tl.where(logs > float("-inf"), tl.exp2(logs.to(ACC)), 0.0)
         shares = tl.where(c == 1, 0.0, shares)
-        mass = given + shares * rest
+        mass = shared + shares * rest
         alone = tl.where(c == 1, 1.0, 0.0).to(ACC)
         mass = tl.where(once, alone, tl.maximum(mass, 0.0))
         tl.store(mass_ptr + v * C + c, mass, mask=c < v + 3)  # 0 for itself

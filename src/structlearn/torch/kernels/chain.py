@@ -1,4 +1,4 @@
-"""Chains of order one: forward and backward sweeps side by side, then what they say of the parts.
+"""First-order chains: forward and backward sweeps side by side, then marginals and gradients.
 
 A sweep carries one vector of logarithms (base 2, in units of the temperature), shifted so that its
 largest entry is 0; the shifts are added up in float64. In direction 0 it holds, for each label of
@@ -7,17 +7,17 @@ ends that begin with it. Both include the label's own score, so that one loop se
 second reads the positions from the last to the first and the transitions transposed.
 
 A step multiplies the vector of exponentials by the table of exponentials, which stays in
-registers. Where a sum comes out so small that products may have been lost (transitions of −∞ or
-thousands apart), the sequence is done again with logarithms: the largest term of each column first.
-That is a launch of its own, whose programs leave at once where there is nothing to do: it needs
+registers. If a sum is so small that products may have underflowed (transitions of −∞ or thousands
+apart), the sequence is computed again with logarithms, taking the largest term of each column
+first. That is a separate launch, whose programs return at once if there is nothing to do: it needs
 registers that would slow down the usual case.
 
-Gold labels that are all known need no sweep: their score is read off, and their parts are counted.
+Fully known gold labels need no sweep: their score is read off, and their parts are counted.
 
 The second kernel turns the two vectors of a position into label marginals, by normalising their
 product, and into the transitions' gradient, by matrix products over blocks of positions: nothing
-of size batch × length × labels² exists. What is normalised here is right however large the scores,
-since shifts have no part in it.
+of size batch × length × labels² exists. The normalised values are
+accurate for scores of any size, since the shifts cancel.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, lau
 
 MOST_LABELS = 256
 
-#: By block of labels: warps of a sweep; columns, positions and warps of the second kernel.
+#: For each block size of labels: warps of a sweep; columns, positions and warps of the second
+#: kernel.
 _SHAPES = {
     16: (1, 16, 64, 8),
     32: (1, 32, 32, 4),

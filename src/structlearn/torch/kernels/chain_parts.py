@@ -1,4 +1,4 @@
-"""The gradients of chains: see :mod:`~structlearn.torch.kernels.chain`."""
+"""Gradients of chains; see :mod:`~structlearn.torch.kernels.chain`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .common import finite_max, length_of, number
 @triton.jit
 def _products_at(label_ptr, y_ptr, cost_ptr, sweep_ptr, t, k, valid, clamp, K, L, directions,
                  scale, margin, COST: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """Logarithms of the label marginals of a block of positions, not normalised."""
+    """Unnormalised logarithms of the label marginals of a block of positions."""
     where = t * K + k
     u, y = fetch(label_ptr, y_ptr, t, k, valid, K, COST)
     u = prepare(u, y, cost_ptr, k, valid, clamp, K, scale, margin, COST, ACC)
@@ -24,7 +24,7 @@ def _products_at(label_ptr, y_ptr, cost_ptr, sweep_ptr, t, k, valid, clamp, K, L
 
 @triton.jit
 def _before(sweep_ptr, t, k, n, K):
-    """The forward vectors of the positions before a block's."""
+    """The forward vectors of the positions before those of a block."""
     mask = (k < K) & (t >= 1) & (t < n)
     return tl.load(sweep_ptr + (t - 1) * K + k, mask=mask, other=float("-inf"))
 
@@ -45,7 +45,7 @@ def _transitions(p, before, table):
 
 @triton.jit
 def _careful_transitions(p, before, raw, T: tl.constexpr, ACC: tl.constexpr):
-    """The same one position at a time, with logarithms throughout."""
+    """The same, one position at a time and in logarithms throughout."""
     counts = tl.zeros(raw.shape, ACC)
     rows = tl.arange(0, T)
     for r in range(T):
@@ -67,9 +67,9 @@ def combine(
     CAREFUL: tl.constexpr, COST: tl.constexpr, BLOCK: tl.constexpr, COLUMNS: tl.constexpr,
     T: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of one sequence by some labels, and by the transitions into them.
+    """The gradient of one sequence with respect to some labels and the transitions into them.
 
-    With COST it is less that of the clamped sequence.
+    With COST, the gradient of the clamped sequence is subtracted.
     """
     b = tl.program_id(0).to(tl.int64)
     again_ptr += b * tl.num_programs(1) + tl.program_id(1)
@@ -129,7 +129,7 @@ def combine(
                     again = again | small
             if COST > 0:
                 if sequences == 1:
-                    # One output is gold: its parts are counted.
+                    # The gold output is unique: count its parts.
                     y = tl.load(y_ptr + t, mask=t < n, other=-1)
                     grad -= tl.where((c == y) & valid, 1.0, 0.0)
                     to = ((c == y) & valid & (t >= 1)).to(tl.float32)

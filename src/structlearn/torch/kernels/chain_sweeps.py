@@ -1,4 +1,4 @@
-"""The sweeps of chains: see :mod:`~structlearn.torch.kernels.chain`."""
+"""Sweeps of chains; see :mod:`~structlearn.torch.kernels.chain`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import triton.language as tl
 
 from .common import finite_max, length_of, number
 
-#: Sums below this may have lost terms; those above it have not, to float32's precision.
+#: Sums below this may have lost terms; larger ones are accurate to float32's precision.
 SMALL = tl.constexpr(1e-28)
 
-#: A label of which nothing is known.
+#: An unknown label.
 _UNKNOWN = tl.constexpr(-100)
 
 #: States of a sweep.
@@ -20,7 +20,7 @@ _DONE, _AGAIN, KNOWN = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 @triton.jit
 def prepare(u, y, cost_ptr, k, valid, clamp, K, scale, margin,
              COST: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """Label scores as they count: with the margin's cost, or clamped to the gold label."""
+    """Label scores with the margin's cost added, or clamped to the gold label."""
     u = u.to(ACC)
     if COST > 0:
         wrong = (y >= 0) & (k != y)
@@ -34,9 +34,9 @@ def prepare(u, y, cost_ptr, k, valid, clamp, K, scale, margin,
 
 @triton.jit
 def fetch(label_ptr, y_ptr, t, k, valid, K, COST: tl.constexpr):
-    """The label scores of position t as they are in memory, and its gold label.
+    """The raw label scores of position t, and its gold label.
 
-    A label that is out of range is K, which none equals: the loss is then infinite.
+    A label out of range becomes K, which matches no label: the loss is then infinite.
     """
     u = tl.load(label_ptr + t * K + k, mask=valid, other=float("-inf"))
     if COST > 0:
@@ -49,19 +49,19 @@ def fetch(label_ptr, y_ptr, t, k, valid, K, COST: tl.constexpr):
 
 @triton.jit
 def exponentials(ptr, mask, scale, ACC: tl.constexpr):
-    """The transitions' exponentials, the largest 1, and the logarithm that was taken off."""
+    """Exponentials of the transitions, scaled to a maximum of 1, and the logarithm subtracted."""
     table = tl.load(ptr, mask=mask, other=float("-inf")).to(ACC) * scale
     top = tl.max(tl.max(table, axis=1), axis=0)
     top = tl.where((top > float("-inf")) & (top < float("inf")), top, 0.0)
-    # A product and a difference are rounded once together, so the largest less itself may come out
-    # above 0: of scores of 1e12 in float32 by thousands, whose exponential is infinite.
+    # Product and difference are rounded together, so the largest score minus itself may be above
+    # 0: for scores of 1e12 in float32 by thousands, whose exponential is infinite.
     return tl.exp2(tl.minimum(table - top, 0.0)), top
 
 
 @triton.jit
 def _step(a, u, lost, table, table_ptr, offset, valid, top, scale,
           CAREFUL: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """One step of a sweep: shifted logarithms in, shifted logarithms and the shift out."""
+    """One step of a sweep, from shifted logarithms to shifted logarithms and the shift."""
     sums = tl.sum(tl.exp2(a)[:, None] * table, axis=0)
     small = (sums < SMALL) & (u > float("-inf"))
     logs = tl.log2(sums)
@@ -84,7 +84,7 @@ def _walk(
     K, top, scale, margin,
     CAREFUL: tl.constexpr, COST: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
-    """Sweep over all positions: the last vector, the sum of shifts, and where sums were small."""
+    """Sweep over all positions; return the last vector, the sum of shifts, and small sums."""
     k = tl.arange(0, BLOCK)
     inside = k < K
     offset = k[:, None] * K + k[None, :]
@@ -96,7 +96,7 @@ def _walk(
     a -= shift
     total = shift.to(tl.float64)
     tl.store(sweep_ptr + at * K + k, a, mask=inside & (n > 0))
-    # The scores of two positions are fetched while the two before them are worked on.
+    # Prefetch two positions ahead.
     u0, y0 = fetch(label_ptr, y_ptr, at + step, k, inside & (n > 1), K, COST)
     u1, y1 = fetch(label_ptr, y_ptr, at + 2 * step, k, inside & (n > 2), K, COST)
     for t in range(1, n - 1, 2):
@@ -127,7 +127,7 @@ def _walk(
 
 @triton.jit
 def _gold(label_ptr, table_ptr, start_ptr, end_ptr, y_ptr, n, K, T: tl.constexpr):
-    """Whether all gold labels are known, and their score: −∞ where one is out of range."""
+    """Whether all gold labels are known, and their score; −∞ if one is out of range."""
     known = n >= 0
     score = tl.full((), 0.0, tl.float64)
     for begin in range(0, n, T):
@@ -154,7 +154,7 @@ def sweep(
 ):  # fmt: skip
     """Sweep one sequence in one direction. With COST, sequences from `batch` on are clamped.
 
-    Sets the state of a sweep: done, to be done again with CAREFUL, or not needed.
+    Sets the state of the sweep: done, to be repeated with CAREFUL, or not needed.
     """
     program = tl.program_id(0)
     backward = tl.program_id(1)
@@ -167,8 +167,8 @@ def sweep(
     n, bad = length_of(length_ptr, b, L)
     label_ptr += b.to(tl.int64) * L * K
     y_ptr += b.to(tl.int64) * L
-    # Two tables, the second transposed: a load must run along the columns, so that each thread gets
-    # a column of its own and sums need no shuffles.
+    # Two tables, the second transposed: loads must run along the columns, so that each thread gets
+    # its own column and sums need no shuffles.
     table_ptr = transition_ptr + (backward * tables + b % tables).to(tl.int64) * K * K
     if COST > 0 and not CAREFUL:
         if clamp:

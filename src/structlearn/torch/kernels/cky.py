@@ -1,17 +1,17 @@
 """Constituent trees: inside and outside over a chart of spans, one program for each sentence.
 
-Two numbers come with a span of the words i..j − 1: ``labelled``, the sum over its labels, and
-``any``, with "no label" among them. With
+A span of the words i..j − 1 has two numbers: ``labelled``, the sum over its labels, and ``any``,
+which includes "no label". With
 
     body(i, j)   = Σ_k child(i, k) + follow(k, j),  0 for a word,
     child(i, j)  = body + labelled (any, for a word),   follow(i, j) = body + any,
 
-in the sense of ε log Σ exp(·/ε), follow(0, n) is the sum over all trees. The outside pass hands out
-probabilities from wide spans to narrow ones, so that nothing can overflow; where the best tree is
-asked for, the probabilities are those of the split that was best: 0 or 1.
+in the sense of ε log Σ exp(·/ε), follow(0, n) is the sum over all trees. The outside pass hands
+probabilities from wide spans to narrow ones, so nothing can overflow; for the best tree they are
+those of the best split: 0 or 1.
 
-Spans of one width are worked on together, each against a block of splits. Sums keep the largest
-term aside, so that nothing is lost however far apart the scores are.
+Spans of the same width are processed together, each against a block of splits. Sums set the
+largest term aside, so that nothing is lost however far apart the scores are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .common import (
     share,
 )
 
-#: Spans and splits that are worked on at a time, and by how many warps.
+#: Spans and splits processed at a time, and the number of warps.
 _ROWS, _SPLITS, _WARPS = 32, 16, 8
 
 
@@ -105,7 +105,7 @@ def _outside(
     as_child_ptr, as_follow_ptr, N,
     MAX: tl.constexpr, ROWS: tl.constexpr, SPLITS: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
-    """Hand out the probability of each span, as a child and as the rest of a row of children.
+    """Distribute the probability of each span, as a child and as the rest of a row of children.
 
     `mass` is that of a span in either place, stored by row and, in `column`, by column.
     """
@@ -179,7 +179,7 @@ def span_trees(
     labelled, any_label : (B, N, N + 1)
     lengths : (B,) int
     temperature : float
-        0: the value of the best tree, and the spans of it.
+        0: the value of the best tree, and its spans.
     """
     batch, N, M = labelled.shape
     dtype, acc = accumulator_dtype(labelled), accumulator(labelled)

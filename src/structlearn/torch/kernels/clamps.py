@@ -1,6 +1,6 @@
-"""Scores twice: as they are, and −∞ where gold outputs do not allow a part.
+"""Doubled batches: the scores, then the same with −∞ for parts that gold outputs exclude.
 
-What gold outputs leave open is summed by the kernel that sums over all outputs, in the same launch.
+The kernel that sums over all outputs then also sums over the compatible ones, in the same launch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 
 from .common import block_of, launch, length_of
 
-#: Labels that say that nothing is known, or that a position lies inside of a segment.
+#: Labels of unknown positions, and of positions inside a segment.
 _UNKNOWN, _INSIDE = tl.constexpr(-100), tl.constexpr(-1)
 
 
@@ -29,7 +29,7 @@ def _segments(
     k = tl.arange(0, BLOCK)
     y_ptr += b * L + t
     gold = tl.load(y_ptr)
-    # What lies behind each segment: the label at its end, and known starts before that.
+    # The label at the end of each segment, and the known starts before it.
     after = tl.load(y_ptr + 1 + d, mask=(t + 1 + d < n) & (d < M), other=_UNKNOWN)
     starts = (after >= 0).to(tl.int32)
     fits = (tl.cumsum(starts, axis=0) - starts == 0) & (after != _INSIDE) & (t + 1 + d <= n)

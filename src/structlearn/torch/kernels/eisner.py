@@ -7,9 +7,9 @@ Over the nodes 0..n, 0 the root, with sums in the sense of ε log Σ exp(·/ε):
     R(i, j)  = Σ_k →(i, k) + R(k, j)                  i < k ≤ j
     L(i, j)  = Σ_k L(i, k) + ←(k, j)                  i ≤ k < j
 
-and R(0, n) the sum over all trees. A single root is k = 0 alone in S(0, j). The outside pass hands
-out probabilities from wide spans to narrow ones; for the best tree they are those of the split that
-was best, 0 or 1. Charts are stored by row and by column, so that a sum reads neighbours.
+and R(0, n) the sum over all trees. A single root allows only k = 0 in S(0, j). The outside pass
+hands probabilities from wide spans to narrow ones; for the best tree they are those of the best
+split, 0 or 1. Charts are stored by row and by column, so that a sum reads neighbours.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .common import (
     share,
 )
 
-#: Spans and splits that are worked on at a time, and by how many warps.
+#: Spans and splits processed at a time, and the number of warps.
 _ROWS, _SPLITS, _WARPS = 32, 16, 8
 
 
@@ -45,7 +45,7 @@ def _keep(row_ptr, column_ptr, i, j, N, x, mask):
 @triton.jit
 def _sum_splits(left_ptr, right_ptr, mask_to, last, ROWS: tl.constexpr, SPLITS: tl.constexpr,
                 MAX: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """Sum left[row, s] + right[row, s] over s < mask_to[row]; and which was best."""
+    """The sum of left[row, s] + right[row, s] over s < mask_to[row], and the best s."""
     m = tl.full((ROWS,), float("-inf"), tl.float64)
     s = tl.zeros((ROWS,), ACC)
     split = tl.zeros((ROWS,), tl.int32)
@@ -140,7 +140,7 @@ def _inside(
 @triton.jit
 def _gather(own, mass_ptr, other_ptr, total_ptr, split_ptr, target, stride, mask,
             MAX: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """Σ mass · 2^(own + other − total) along the columns: what wider items give to this one."""
+    """Σ mass · 2^(own + other − total) along the columns: this item's share of wider items."""
     mass = tl.load(mass_ptr, mask=mask, other=0.0)
     if MAX:
         split = tl.load(split_ptr, mask=mask, other=-1).to(tl.int32)

@@ -1,13 +1,13 @@
 """Labelled segmentations: sweeps in both directions side by side, then the parts.
 
-A sweep goes over the n + 1 boundaries. At a boundary it knows, for each label, the sum over all
-that ends there in a segment of that label (``near``); with a transition it is the sum over all that
-a segment of a label can follow (``far``). From there it adds to the boundaries that segments reach,
-in a ring of as many rows as a segment can be long. The other direction is the same with segments
-read from their ends and transitions transposed.
+A sweep goes over the n + 1 boundaries. At each boundary it has, for each label, the sum over all
+prefixes that end there in a segment of that label (``near``), and, after a transition, the sum over
+all prefixes that a segment of that label can follow (``far``). From there it adds to the boundaries
+that segments reach, in a ring buffer with one row for each segment length. The other direction is
+the same with segments read from their ends and transitions transposed.
 
-Logarithms are base 2 and float64; exponentials of differences are in float32, or float64 where the
-scores are.
+Logarithms are base 2 and float64; exponentials of differences have the precision of the scores, at
+least float32.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _logs(ptr, where, mask, scale):
 
 @triton.jit
 def _segments_from(segment_ptr, x, n, backward, rows, k, M, K, ROWS: tl.constexpr):
-    """The segments from the boundary x, by the row of the one that they reach: d, and scores."""
+    """The segments that start at boundary x, by the row they reach: lengths d, and scores."""
     p = tl.where(backward == 1, n - x, x)
     d = (rows - x - 1 + ROWS) & (ROWS - 1)
     d = tl.where(x + 1 + d <= n, d, M)[:, None]
@@ -87,7 +87,7 @@ def _sweep(
     d, segment = _segments_from(segment_ptr, 0, n, backward, rows, k, M, K, ROWS)
     for x in range(0, n + 1):
         p = tl.where(backward == 1, n - x, x)
-        # Fetched while those before them are worked on.
+        # Prefetched one step ahead.
         next_d, next_segment = _segments_from(segment_ptr, x + 1, n, backward, rows, k, M, K, ROWS)
         here = rows[:, None] == (x & (ROWS - 1))
         if x > 0:
@@ -110,7 +110,7 @@ def _sweep(
             tl.store(far_ptr + p * K + k, far, mask=inside)
         new = far[None, :] + segment.to(tl.float64) * scale
         if MAX:
-            long = tl.where(new >= ring, d, long)  # of equals the shortest, which comes last
+            long = tl.where(new >= ring, d, long)  # ties go to the shortest, which comes last
             ring = tl.maximum(ring, new)
         else:
             m = tl.maximum(ring, new)
@@ -126,7 +126,7 @@ def _sweep(
         y_ptr += b * L
         tl.debug_barrier()
         e = n
-        label = tl.minimum(label.to(tl.int32), K - 1)  # NaN may win where no label is
+        label = tl.minimum(label.to(tl.int32), K - 1)  # NaN may win at a column without a label
         while e > 0:
             size = tl.load(long_ptr + e * K + label).to(tl.int32) + 1
             e -= tl.maximum(size, 1)
@@ -148,9 +148,9 @@ def _combine(
     TIMES: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
     ACC: tl.constexpr,
 ):  # fmt: skip
-    """The probabilities of the segments from one position; the last program's: of all else.
+    """Probabilities of the segments from one position; in the last program, of all other parts.
 
-    With TIMES = 2 those of the clamped sequences, which follow the others, are taken off.
+    With TIMES = 2 those of the clamped sequences, the second half, are subtracted.
     """
     b = tl.program_id(0).to(tl.int64)
     t = tl.program_id(1)
@@ -280,10 +280,10 @@ def segment_loss(
     lengths: torch.Tensor,
     temperature: float,
 ) -> tuple[torch.Tensor, ...]:
-    """Return what the second half of the sequences lacks of the first, and the gradient.
+    """Return the values of the first half of the sequences minus the second, and the gradient.
 
-    As of :func:`segment_infer`, with segment (2B, L, M, K): all outputs, then those that gold
-    outputs allow (:func:`~structlearn.torch.kernels.clamps.clamped_segments`).
+    Arguments as for :func:`segment_infer`, with segment (2B, L, M, K): all outputs, then those that
+    gold outputs allow (:func:`~structlearn.torch.kernels.clamps.clamped_segments`).
     """
     return _run(segment, transition, start, end, lengths, temperature, 2)
 
@@ -295,9 +295,9 @@ def segment_argmax(
     end: torch.Tensor,
     lengths: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the scores of the best segmentations, and these: labels where a segment starts.
+    """Return the scores of the best segmentations, and the segmentations.
 
-    Inside of segments there is −1, beyond the lengths −100.
+    They have the label at the start of a segment, −1 inside it, −100 beyond the length.
     """
     batch, L, M, K = segment.shape
     segment, transition = segment.contiguous(), transition.contiguous()

@@ -1,6 +1,6 @@
-"""Constituent trees with labels: the labels of each span summed, the trees, and back to the labels.
+"""Labelled constituent trees: sum over each span's labels, then trees, then back to labels.
 
-Nothing with the labels' axis exists but the scores and their gradient.
+Only the scores and their gradient have an axis of labels.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import torch
 from .cky import span_trees
 from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, launch, number
 
-#: Numbers that a program works on at a time.
+#: Numbers that a program processes at a time.
 _SIZE = 2048
 
-#: The label of a span of which nothing is known.
+#: The label of an unknown span.
 _UNKNOWN = tl.constexpr(-100)
 
 
 @triton.jit
 def _cells(length_ptr, batch, N, CELLS: tl.constexpr):
-    """Spans of all sentences: their numbers, sentences, and whether they are spans of these."""
+    """Spans of all sentences: their numbers, sentences, and whether they lie within these."""
     cell = tl.program_id(0).to(tl.int64) * CELLS + tl.arange(0, CELLS)
     b = cell // (N * (N + 1))
     i = (cell // (N + 1)) % N
@@ -34,7 +34,7 @@ def _cells(length_ptr, batch, N, CELLS: tl.constexpr):
 @triton.jit
 def _scores(raised_ptr, span_ptr, y_ptr, cell, inside, R, clamp: tl.constexpr,
             BLOCK: tl.constexpr, ACC: tl.constexpr):  # fmt: skip
-    """The scores of spans' labels, or those that the gold labels allow."""
+    """Label scores of spans, or only those that the gold labels allow."""
     r = tl.arange(0, BLOCK)[None, :]
     where = cell[:, None] * R + r
     mask = inside[:, None] & (r < R)
@@ -77,7 +77,7 @@ def _sums(
 
 @triton.jit
 def _shares(x, total, mass, scale, MAX: tl.constexpr, BLOCK: tl.constexpr):
-    """What each label has of a span's probability; the first of equals where MAX."""
+    """Each label's share of a span's probability; with MAX, all to the first of the best."""
     if MAX:
         _, best = tl.max(x, axis=1, return_indices=True, return_indices_tie_break_left=True)
         return tl.where(tl.arange(0, BLOCK)[None, :] == best[:, None], mass[:, None], 0.0)
@@ -170,9 +170,9 @@ def span_loss(
     lengths: torch.Tensor,
     temperature: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return what the trees that y allows lack of all trees, and the gradient.
+    """Return the value of all trees minus that of the trees y allows, and the gradient.
 
-    ``raised`` scores all trees, ``span`` those with the labels y (B, N, N + 1): −1 where the tree
-    has no span, −100 where nothing is known.
+    ``raised`` scores all trees, ``span`` those compatible with the labels y (B, N, N + 1): −1 for
+    no span in the tree, −100 for unknown.
     """
     return _run(raised, span, y, lengths, temperature)

@@ -1,4 +1,4 @@
-"""The best label sequence of a chain of order one: Viterbi, one program per sequence."""
+"""Viterbi for first-order chains, one program per sequence."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .common import (
     warps_of,
 )
 
-#: Numbers of the table that a thread holds at least; with more labels it is a column.
+#: Table entries held by a thread at least; with more labels, a whole column.
 _PER_THREAD = 64
 
 
 @triton.jit
 def _best(a, u, table):
-    """One step: the best score of each label, and the label before it (the first of equals)."""
+    """One step: the best score of each label, and the label before it (ties to the first)."""
     x = a[:, None] + table
     best, before = tl.max(x, axis=0, return_indices=True, return_indices_tie_break_left=True)
     return best + u, before
@@ -61,7 +61,7 @@ def _viterbi(
         tl.store(before_ptr + t * K + k, before.to(tl.uint8), mask=inside)
         a, before = _best(a, u1.to(ACC), table)
         tl.store(before_ptr + (t + 1) * K + k, before.to(tl.uint8), mask=inside)
-        # Kept near 0, so that long sequences lose no digits.
+        # Shifted towards 0, so that long sequences lose no digits.
         shift = finite_max(a, 0)
         a -= shift
         total += shift.to(tl.float64)
@@ -72,7 +72,7 @@ def _viterbi(
         tl.store(before_ptr + (n - 1) * K + k, before.to(tl.uint8), mask=inside)
     a += tl.load(end_ptr + k, mask=inside, other=float("-inf")).to(ACC)
     best, y = tl.max(a, axis=0, return_indices=True, return_indices_tie_break_left=True)
-    y = tl.minimum(y.to(tl.int32), K - 1)  # NaN may win where no label is
+    y = tl.minimum(y.to(tl.int32), K - 1)  # NaN may win at a column without a label
     tl.store(value_ptr + b, tl.where(n == 0, 0.0, total + best.to(tl.float64)) + bad)
     tl.debug_barrier()
     tl.store(y_ptr + n - 1, y.to(tl.int64), mask=n > 0)

@@ -1,6 +1,6 @@
-"""The gradient of a weighted sum of values: every example's parts times its weight.
+"""The gradient of a weighted sum of values: each example's parts times its weight.
 
-Blocks that all examples share get the sum over them, in the order of the examples.
+Blocks shared by all examples get the sum over them, in the order of the examples.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 
 from .common import launch
 
-#: Numbers that a program scales; columns and rows that it adds up at a time.
+#: Numbers scaled by one program; columns and rows added up at a time.
 _SIZE, _COLUMNS, _ROWS = 2048, 32, 32
 
 
@@ -60,7 +60,7 @@ def _weigh(
 def weighted_parts(
     weights: torch.Tensor, parts: list[torch.Tensor], types: list[torch.dtype]
 ) -> list[torch.Tensor]:
-    """Return weights · parts of the main block, and Σ weight · part of three that are shared.
+    """Return weights · parts of the main block, and Σ weight · part of the three shared blocks.
 
     Parameters
     ----------
@@ -73,14 +73,14 @@ def weighted_parts(
     main, *shared = parts
     batch = main.shape[0]
     size, *sizes = (p.numel() // batch for p in parts)
-    found = [torch.empty_like(main, dtype=types[0])]
-    found += [
+    results = [torch.empty_like(main, dtype=types[0])]
+    results += [
         main.new_empty(p.shape[1:], dtype=dtype) for p, dtype in zip(shared, types[1:], strict=True)
     ]
     programs = sum(-(-n // _COLUMNS) for n in sizes) + batch * -(-size // _SIZE)
     launch(
         _weigh, (programs,),
-        weights, *parts, *found, weights.stride(0), batch, size, *sizes,
+        weights, *parts, *results, weights.stride(0), batch, size, *sizes,
         SIZE=_SIZE, COLUMNS=_COLUMNS, ROWS=_ROWS, options={"num_warps": 4},
     )  # fmt: skip
-    return found
+    return results

@@ -1,8 +1,8 @@
-"""The structures that tensors can be cut for, by type and by name.
+"""Structures with a padded form, by type and by name.
 
-Operators of PyTorch take tensors, numbers and strings. A structure with the blocks that a call
-gives is a string to them, which says all there is to know: an exported program finds the same
-structure in another process, and ``torch.compile`` before anything was computed.
+PyTorch operators take tensors, numbers and strings. A structure with the blocks of a call is passed
+as a string that describes it completely: an exported program recreates the same structure in
+another process, and ``torch.compile`` before anything is computed.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ _KINDS: dict[str, Kind] = {}
 
 
 def kind_type(structure: Structure) -> type[Kind] | None:
-    """Return how padded tensors are read for a structure; None: only lists of examples are."""
+    """Return the kind of a structure; None if it takes only lists of examples."""
     if getattr(structure, "grammar", None) is not None:
         return None
     return _TYPES.get(type(structure))
 
 
 def named_kind(name: str) -> Kind:
-    """Return the kind whose :attr:`Kind.name` this is."""
-    found = _KINDS.get(name)
-    if found is None:
+    """Return the kind with this :attr:`Kind.name`."""
+    named = _KINDS.get(name)
+    if named is None:
         first, *blocks = name.split()
         word, *options = first.split(":")
         structure, kind = _WORDS[word]
         names = tuple(block.rstrip("*") for block in blocks)
         shared = tuple(block.endswith("*") for block in blocks)
-        # Threads that come here together make equal ones; all take the first.
-        found = _KINDS.setdefault(name, kind(kind.of_options(structure, options), names, shared))
-    return found
+        # Threads may build equal kinds at once; all of them use the first.
+        named = _KINDS.setdefault(name, kind(kind.of_options(structure, options), names, shared))
+    return named

@@ -1,7 +1,7 @@
-"""Chains and segmentations under automata.
+"""Chains and segmentations constrained by automata.
 
-On the CPU the core answers. On a GPU their product with the automata is a plain chain, or
-segmentation, over pairs of a state and a label, which the kernels take while there are few pairs.
+The core computes on the CPU. On a GPU the product with the automata is a plain chain, or
+segmentation, over (state, label) pairs, which the kernels handle as long as there are few pairs.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .segments import SegmentKind
 
 
 class _Pairs(NamedTuple):
-    """The pairs of a state and a label that led to it, as outcomes of a plain structure.
+    """Pairs of a state and the label that led to it, as the labels of a plain structure.
 
     Attributes
     ----------
     label : (N,) tensor
         The label of each pair.
     apart : (N, N) tensor of bool
-        Which pairs do not follow each other.
+        ``apart[i, j]``: pair j may not follow pair i.
     never_first, never_last : (N,) tensors of bool
     """
 
@@ -43,7 +43,7 @@ class _Pairs(NamedTuple):
 
 
 def _pairs(automata: Sequence[Any], n_labels: int) -> _Pairs | None:
-    """Return the product of automata; None if it has more pairs than the kernels take labels."""
+    """Return the product of the automata; None if it has too many pairs for the kernels."""
     if any(a.next.ndim == 3 for a in automata):
         return None  # they vary with the position
     start = tuple(a.start for a in automata)
@@ -76,14 +76,14 @@ def _pairs(automata: Sequence[Any], n_labels: int) -> _Pairs | None:
 
 @lru_cache(maxsize=64)
 def _text_of(structure: Any) -> str:
-    """Return automata, and what goes with them, as options of a kind's name."""
+    """Return the automata and their settings as options of a kind's name."""
     row = zlib.compress(automata_row(structure.automata).astype("<i8").tobytes(), 9)
     text = base64.urlsafe_b64encode(row).decode()
     return f"{structure.max_states}:{structure.tolerance!r}:{text}"
 
 
 class _AcceptedKind(LabelPairKind):
-    """What chains and segmentations under automata have in common."""
+    """Base of constrained chains and segmentations."""
 
     @classmethod
     def key(cls, structure: Structure) -> str:
@@ -94,21 +94,21 @@ class _AcceptedKind(LabelPairKind):
         size, max_states, tolerance, text = options
         row = np.frombuffer(zlib.decompress(base64.urlsafe_b64decode(text)), "<i8")
         room = {"max_states": int(max_states), "tolerance": float(tolerance)}
-        found: Structure = structure(read_row(row.astype(np.int64)), int(size), **room)
-        return found
+        product: Structure = structure(read_row(row.astype(np.int64)), int(size), **room)
+        return product
 
     @cached_property
     def _known(self) -> dict[Any, _Pairs | None]:
         return {}
 
     def pairs(self, main: torch.Tensor) -> _Pairs | None:
-        """Return the product for scores of this many labels, on their device."""
+        """Return the product for the number of labels in these scores, on their device."""
         size = main.shape[-1]
         if size not in self._known:
             self._known[size] = _pairs(self.structure.automata, size)  # type: ignore[attr-defined]
         if (size, main.device) not in self._known:
-            found = self._known[size]
-            moved = found and _Pairs(*(tensor.to(main.device) for tensor in found))
+            product = self._known[size]
+            moved = product and _Pairs(*(tensor.to(main.device) for tensor in product))
             self._known[size, main.device] = moved
         return self._known[size, main.device]
 
@@ -119,35 +119,35 @@ class _AcceptedKind(LabelPairKind):
         self, scores: Tensors
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         main, transition, start, end = super()._all_blocks(scores)
-        found = self.pairs(main)
-        assert found is not None
-        k, low = found.label, float("-inf")
+        product = self.pairs(main)
+        assert product is not None
+        k, low = product.label, float("-inf")
         return (
             main.index_select(-1, k),
-            transition.index_select(-2, k).index_select(-1, k).masked_fill(found.apart, low),
-            start.index_select(-1, k).masked_fill(found.never_first, low),
-            end.index_select(-1, k).masked_fill(found.never_last, low),
+            transition.index_select(-2, k).index_select(-1, k).masked_fill(product.apart, low),
+            start.index_select(-1, k).masked_fill(product.never_first, low),
+            end.index_select(-1, k).masked_fill(product.never_last, low),
         )
 
     def _folded(self, parts: Sequence[torch.Tensor], main: torch.Tensor) -> Tensors:
-        """Return the gradients of the blocks that were given, from those of the product."""
-        found = self.pairs(main)
-        assert found is not None
+        """Return the gradients of the call's blocks, from those of the product."""
+        product = self.pairs(main)
+        assert product is not None
 
         def sums(part: torch.Tensor, axis: int) -> torch.Tensor:
             shape = list(part.shape)
             shape[axis] = main.shape[-1]
-            return part.new_zeros(shape).index_add(axis, found.label, part)
+            return part.new_zeros(shape).index_add(axis, product.label, part)
 
         ofmain, transition, start, end = parts
         every = sums(ofmain, -1), sums(sums(transition, -1), -2), sums(start, -1), sums(end, -1)
         return self._by_name(every)
 
     def _labels(self, y: torch.Tensor, main: torch.Tensor) -> torch.Tensor:
-        """Return labels in the place of pairs; numbers below 0 stay."""
-        found = self.pairs(main)
-        assert found is not None
-        return torch.where(y >= 0, found.label[y.clamp(min=0)], y)
+        """Replace pairs by their labels; negative numbers stay."""
+        product = self.pairs(main)
+        assert product is not None
+        return torch.where(y >= 0, product.label[y.clamp(min=0)], y)
 
     def conflict(self, y: Tensors, example: int, n: int) -> str:
         (output,) = self.unpack([y[0][example : example + 1]], torch.tensor([n]))
@@ -200,7 +200,7 @@ class AcceptedChainKind(_AcceptedKind, ChainKind):
         y: torch.Tensor,
         temperature: float,
     ) -> tuple[torch.Tensor, Tensors] | None:
-        return None  # the core's call for all at once knows no automata
+        return None  # the core's fused call does not support automata
 
 
 class AcceptedSegmentKind(_AcceptedKind, SegmentKind):
@@ -226,7 +226,7 @@ class AcceptedSegmentKind(_AcceptedKind, SegmentKind):
         y: Tensors,
         temperature: float,
     ) -> tuple[torch.Tensor, Tensors]:
-        # Of all kinds: the fused one would need the states that the gold labels lead to.
+        # The general form: the fused kernel would need the states that the gold labels lead to.
         return LabelPairKind.loss_kernel(self, raised, scores, lengths, y, temperature)
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:

@@ -1,4 +1,4 @@
-"""What the operators know of a structure: how padded tensors are cut into examples, and back."""
+"""Kinds, the operators' view of a structure: cutting padded tensors into examples, and back."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...structures.base import Structure
 from ...threads import n_threads
 from .rows import filled_rows, named_rows
 
-#: A label that is not known, or padding.
+#: An unknown label, or padding.
 IGNORE = -100
-#: A place where the output has nothing: inside of a segment, no span.
+#: A place where the output has no part: inside a segment, or no span.
 UNUSED = -1
 
 Tensors = list[torch.Tensor]
@@ -34,7 +34,7 @@ class Kind:
     names : tuple of str
         The blocks, the main one first.
     shared : tuple of bool
-        Which of them all examples share: they come without the axis of the batch.
+        Whether all examples share the block, which then has no batch axis.
 
     Attributes
     ----------
@@ -43,11 +43,11 @@ class Kind:
         transition*`` is a chain of order 1 with transitions that all examples share.
     """
 
-    #: What the structure is called in :attr:`name`.
+    #: The structure's word in :attr:`name`.
     word: str
-    #: The block that scores the parts an output is made of.
+    #: The block that scores the parts of an output.
     main: str
-    #: Whether what :meth:`cut` returns is whole rows, one after another in memory.
+    #: Whether :meth:`cut` returns whole rows that are contiguous in memory.
     cuts_leave_rows = False
 
     def __init__(
@@ -61,7 +61,7 @@ class Kind:
 
     @classmethod
     def key(cls, structure: Structure) -> str:
-        """Return the structure as :attr:`name` has it: its word, then ``:`` before each option."""
+        """Return the structure's part of :attr:`name`: its word, then ``:`` before each option."""
         return cls.word
 
     @classmethod
@@ -71,15 +71,15 @@ class Kind:
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
-        """Tell whether a tensor of this rank, given for a block, is one for all examples.
+        """Return whether a block with this rank is shared by all examples.
 
-        Raises ValueError where the block cannot have this rank.
+        Raises ValueError if the block cannot have this rank.
         """
         raise NotImplementedError
 
     @classmethod
     def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:
-        """Raise ValueError where the shapes do not fit together."""
+        """Raise ValueError if the shapes do not fit together."""
         raise NotImplementedError
 
     def longest(self, main: torch.Tensor) -> int:
@@ -87,29 +87,30 @@ class Kind:
         return main.shape[1]
 
     def places(self, lengths: torch.Tensor) -> torch.Tensor:
-        """Return how many places have a label, over which a mean cost is a mean."""
+        """Return the number of labelled places, the denominator of a mean cost."""
         return lengths
 
     def cut(self, name: str, block: Any, n: int) -> Any:
-        """Return the part of one example's block that an example of length n has, as a view."""
+        """Return a view of the part of a block that belongs to an example of length n."""
         raise NotImplementedError
 
     # -- through the core -----------------------------------------------------------------------
 
     def examples(self, scores: Tensors, lengths: torch.Tensor) -> dict[str, Any]:
-        """Return the scores as the library takes a batch: NumPy views where the type allows it.
+        """Return the scores as a batch of the library, as NumPy views if the type allows it.
 
-        Of the rows that have positions (:func:`filled_rows`): the library knows no others.
+        Only rows with positions are included (:func:`filled_rows`): the library has no empty
+        examples.
         """
         n = lengths.tolist()
-        found: dict[str, Any] = {}
+        blocks: dict[str, Any] = {}
         for name, shared, block in zip(self.names, self.shared, scores, strict=True):
             array = block.detach().to("cpu", torch.float64).numpy()
             if shared:
-                found[name] = np.ascontiguousarray(array)
+                blocks[name] = np.ascontiguousarray(array)
             else:
-                found[name] = [self.cut(name, a, k) for a, k in zip(array, n, strict=True) if k]
-        return found
+                blocks[name] = [self.cut(name, a, k) for a, k in zip(array, n, strict=True) if k]
+        return blocks
 
     def ask(self, query: Callable[..., Any], scores: Tensors, lengths: torch.Tensor) -> list[Any]:
         """Return the library's answer for each row; None for a row without positions.
@@ -117,19 +118,19 @@ class Kind:
         Parameters
         ----------
         query : callable
-            Takes a batch as :meth:`examples` gives it, and ``n_jobs``.
+            Takes a batch from :meth:`examples`, and ``n_jobs``.
         """
         answers: list[Any] = [None] * len(lengths)
         rows = filled_rows(lengths)
         if rows:
             with named_rows(rows):
-                found = query(n_jobs=self.threads(), **self.examples(scores, lengths))
-            for b, answer in zip(rows, found, strict=True):
+                results = query(n_jobs=self.threads(), **self.examples(scores, lengths))
+            for b, answer in zip(rows, results, strict=True):
                 answers[b] = answer
         return answers
 
     def _columns(self, parts: Tensors, lengths: torch.Tensor) -> dict[str, list[Any]]:
-        """Return where each filled row's gradient of each block is."""
+        """Return the place of each filled row's gradient in each block."""
         n = lengths.tolist()
         return {
             name: [
@@ -141,11 +142,11 @@ class Kind:
         }
 
     def threads(self) -> int | None:
-        """Return how many threads the core may use: as many as PyTorch."""
+        """Return the number of threads for the core: PyTorch's."""
         return torch.get_num_threads() if self.structure.runs_on_threads else None
 
     def part_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
-        """Return the shape of each block's gradient: one for each example, shared or not."""
+        """Return the shape of each block's gradient; shared blocks have a batch axis too."""
         batch = scores[0].shape[0]
         return [
             (batch, *block.shape) if shared else tuple(block.shape)
@@ -159,12 +160,12 @@ class Kind:
         if temperature > 0 and self.cuts_leave_rows:
             return self._infer_in_place(scores, lengths, temperature)
         query = partial(self.structure.infer, temperature=temperature)
-        found = self.ask(query, scores, lengths)
-        value = np.zeros(len(found))
+        answers = self.ask(query, scores, lengths)
+        value = np.zeros(len(answers))
         parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
         columns = self._columns(parts, lengths)
         for i, b in enumerate(filled_rows(lengths)):
-            value[b], p = found[b]
+            value[b], p = answers[b]
             for name, column in columns.items():
                 column[i][...] = p[name]
         return torch.from_numpy(value), parts
@@ -172,7 +173,7 @@ class Kind:
     def _infer_in_place(
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
     ) -> tuple[torch.Tensor, Tensors]:
-        """Return the same, written by the core where it belongs."""
+        """Return the same, with the gradients written in place by the core."""
         structure: Any = self.structure
         parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
         rows, columns = filled_rows(lengths), self._columns(parts, lengths)
@@ -186,21 +187,23 @@ class Kind:
         return torch.from_numpy(value), parts
 
     def argmax_core(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
-        """Return the values of the best outputs and these, on the CPU."""
-        found = self.ask(self.structure.solve, scores, lengths)
-        value = torch.tensor([0.0 if s is None else s.value for s in found], dtype=torch.float64)
+        """Return the values of the best outputs, and the outputs, on the CPU."""
+        solutions = self.ask(self.structure.solve, scores, lengths)
+        value = torch.tensor(
+            [0.0 if s is None else s.value for s in solutions], dtype=torch.float64
+        )
         nothing = self.nothing(scores)
-        outputs = [nothing if s is None else s.output for s in found]
+        outputs = [nothing if s is None else s.output for s in solutions]
         return value, self.pack(outputs, scores, lengths)
 
     # -- on the device --------------------------------------------------------------------------
 
     def has_kernel(self, scores: Tensors, temperature: float) -> bool:
-        """Tell whether there is a kernel for ``infer``."""
+        """Return whether there is a kernel for ``infer``."""
         return False
 
     def has_argmax_kernel(self, scores: Tensors) -> bool:
-        """Tell whether there is a kernel for ``argmax``."""
+        """Return whether there is a kernel for ``argmax``."""
         return False
 
     def infer_kernel(
@@ -217,7 +220,7 @@ class Kind:
         y: Tensors,
         temperature: float,
     ) -> tuple[torch.Tensor, Tensors]:
-        """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
+        """Return infer over all outputs, with ``raised`` as main block, minus infer within y."""
         batch = len(raised)
         others = [
             block if is_shared else torch.cat([block, block])
@@ -228,7 +231,7 @@ class Kind:
         return both[:batch] - both[batch:], [p[:batch] - p[batch:] for p in grads]
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
-        """Return the values of the best outputs and these, on the device."""
+        """Return the values of the best outputs, and the outputs, on the device."""
         raise NotImplementedError
 
     # -- outputs --------------------------------------------------------------------------------
@@ -242,39 +245,41 @@ class Kind:
         return []
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
-        """Return outputs of the library, one for each example, as padded tensors.
+        """Return the library's outputs, one for each example, as padded tensors.
 
-        ValueError where an output does not have the length of its example. Of the scores only the
-        shape of the first block counts.
+        ValueError if an output does not have the length of its example. Only the shape of the first
+        block of scores is used.
         """
         raise NotImplementedError
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
-        """Return the library's outputs that padded tensors stand for."""
+        """Return padded tensors as the library's outputs."""
         raise NotImplementedError
 
     def read(self, y: Any, scores: dict[str, torch.Tensor], lengths: torch.Tensor) -> Tensors:
         """Return gold outputs as padded tensors on the device of the scores.
 
-        Takes the tensors themselves, or a list of the library's outputs: arrays, lists or tensors.
+        Takes the tensors themselves, or a list of outputs: arrays, lists or tensors.
         """
         main = scores[self.main]
         blocks = [scores[name] for name in self.names]
         shapes = self.output_shapes(blocks)
-        given: Sequence[Any]
+        tensors: Sequence[Any]
         if not isinstance(y, (list, tuple)):
-            given = [y]
+            tensors = [y]
         elif y and isinstance(y[0], torch.Tensor) and y[0].dim() == len(shapes[0]):
-            given = y
+            tensors = y
         else:
             if len(y) != len(main):
                 raise ValueError(f"y has {len(y)} outputs, the batch {len(main)} examples")
-            outputs = [one.cpu().numpy() if isinstance(one, torch.Tensor) else one for one in y]
-            given = [t.to(main.device) for t in self.pack(outputs, blocks, lengths)]
-        if len(given) != len(shapes):
+            outputs = [
+                array.cpu().numpy() if isinstance(array, torch.Tensor) else array for array in y
+            ]
+            tensors = [t.to(main.device) for t in self.pack(outputs, blocks, lengths)]
+        if len(tensors) != len(shapes):
             raise ValueError(f"y must be {len(shapes)} tensors of shape {shapes[0]}, got "
-                             f"{len(given)}")  # fmt: skip
-        for tensor, shape in zip(given, shapes, strict=True):
+                             f"{len(tensors)}")  # fmt: skip
+        for tensor, shape in zip(tensors, shapes, strict=True):
             if not isinstance(tensor, torch.Tensor):
                 raise ValueError(
                     f"y must be a tensor or a list of outputs, got {type(tensor).__name__}"
@@ -285,28 +290,28 @@ class Kind:
                 raise ValueError(f"y must hold whole numbers, got {tensor.dtype}")
             if tensor.device != main.device:
                 raise ValueError(f"y is on {tensor.device}, {self.main} on {main.device}")
-        return [tensor.long() for tensor in given]
+        return [tensor.long() for tensor in tensors]
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
-        """Raise ValueError where a gold label is out of range; looks at the values."""
+        """Raise ValueError if a gold label is out of range; reads the values."""
         raise NotImplementedError
 
     def conflict(self, y: Tensors, example: int, n: int) -> str:
-        """Return why no output of an example of length n agrees with y."""
+        """Return the reason why no output of length n agrees with y."""
         return "a part of it scores -inf"
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
-        """Return which parts of the main block an output may have that y does not exclude."""
+        """Return a mask of the parts of the main block that y does not exclude."""
         raise NotImplementedError
 
     def clamped(self, scores: Tensors, lengths: torch.Tensor, y: Tensors) -> torch.Tensor:
-        """Return the main block, −∞ where y excludes a part."""
+        """Return the main block with −∞ for the parts that y excludes."""
         return torch.where(self.allowed(y, scores, lengths), scores[0], float("-inf"))
 
     def centred(self, scores: Tensors, parts: Tensors) -> Tensors:
-        """Return scores of each example that give the same distribution, near 0 where p is large.
+        """Return scores with the same distribution that are near 0 where p is large.
 
-        A block is shifted where every output has the same number of its parts.
+        A block is shifted if every output has the same number of its parts.
         """
         return [
             self._shifted(name, block.expand_as(p), p)
@@ -325,7 +330,7 @@ class Kind:
 
 
 def on_gpu(x: torch.Tensor) -> bool:
-    """Tell whether kernels can compute with a tensor."""
+    """Return whether kernels can compute with a tensor."""
     return x.is_cuda
 
 
@@ -335,9 +340,9 @@ def less_mean(
     axes: tuple[int, ...],
     size: torch.Tensor | float = 1.0,
 ) -> torch.Tensor:
-    """Return a block less its mean under p over these axes; parts of other sizes than 1 less more.
+    """Return a block minus its mean under p over these axes.
 
-    What p gives nothing, −∞ included, does not count.
+    Parts with probability 0, among them those with −∞, do not count.
     """
     used = torch.where(p > 0, block, 0.0) * p
     mean = used.sum(dim=axes, keepdim=True) / (p * size).sum(dim=axes, keepdim=True).clamp(min=1e-9)
@@ -345,14 +350,14 @@ def less_mean(
 
 
 def lengths_to_mask(lengths: torch.Tensor, size: int) -> torch.Tensor:
-    """Return (B, size): whether a position is within the length."""
+    """Return a mask (B, size) of the positions within the lengths."""
     return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
 
 
 def fill_row(row: Any, labels: Any, n: int, example: int, what: str = "labels") -> None:
     """Write the n labels of an example, unknown ones None, into a row of an array.
 
-    ValueError where there are more or fewer of them, or they are not whole numbers.
+    ValueError if their number is wrong, or if they are not whole numbers.
     """
     if len(labels) != n:
         raise ValueError(f"example {example}: y has {len(labels)} {what}, expected {n}")
@@ -364,7 +369,7 @@ def fill_row(row: Any, labels: Any, n: int, example: int, what: str = "labels") 
 
 
 def say_once(what: str) -> None:
-    """Warn that the core computes what has no kernel; once for each kind of query."""
+    """Warn that a query has no kernel and is computed by the core; once for each kind."""
     if what not in _SAID:
         _SAID.add(what)
         warnings.warn(

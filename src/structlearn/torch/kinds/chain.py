@@ -1,4 +1,4 @@
-"""Chains."""
+"""The kind of chains."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ...threads import n_threads
 from .base import IGNORE, Tensors, fill_row, less_mean
 from .label_pairs import LabelPairKind
 
-#: By order and block, how many axes one example's block has; asked for so often that it counts.
+#: The axes of one example's block, by order and block; a table, since it is looked up so often.
 _RANKS: dict[tuple[int, str], int] = {}
 
 
 class ChainKind(LabelPairKind):
     """Label (B, L, K), transition (K, K), start and end (K,).
 
-    The latter may have the axis of the batch; transitions those of batch and position.
+    Start and end may have a batch axis; transitions those of batch and position.
     """
 
     word = "chain"
@@ -37,15 +37,15 @@ class ChainKind(LabelPairKind):
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
-        one = cls._rank(structure, name)
-        most = one + (2 if name.startswith("transition") else 1)
+        axes = cls._rank(structure, name)
+        most = axes + (2 if name.startswith("transition") else 1)
         if name == "label" and rank != 3:
             raise ValueError(f"label has {rank} axes, expected 3: (batch, length, labels)")
-        if not one <= rank <= most:
+        if not axes <= rank <= most:
             raise ValueError(
-                f"{name} has {rank} axes, expected {one}, shared by all examples, or up to {most}"
+                f"{name} has {rank} axes, expected {axes}, shared by all examples, or up to {most}"
             )
-        return rank == one
+        return rank == axes
 
     @classmethod
     def _rank(cls, structure: Structure, name: str) -> int:
@@ -61,12 +61,12 @@ class ChainKind(LabelPairKind):
         for name, block in scores.items():
             if name == "label":
                 continue
-            one = cls._rank(structure, name)
-            wanted: tuple[int, ...] = (K,) * one
-            if block.dim() == one + 1:
+            axes = cls._rank(structure, name)
+            wanted: tuple[int, ...] = (K,) * axes
+            if block.dim() == axes + 1:
                 wanted = (B, *wanted)
-            elif block.dim() == one + 2:
-                wanted = (B, max(L - one + 1, 0), *wanted)
+            elif block.dim() == axes + 2:
+                wanted = (B, max(L - axes + 1, 0), *wanted)
             if tuple(block.shape) != wanted:
                 raise ValueError(
                     f"{name} has shape {tuple(block.shape)}, expected {wanted}: label, of shape "
@@ -76,8 +76,8 @@ class ChainKind(LabelPairKind):
     def cut(self, name: str, block: Any, n: int) -> Any:
         if name == "label":
             return block[:n]
-        one = self._rank(self.structure, name)
-        return block[: max(n - one + 1, 0)] if block.ndim > one else block
+        axes = self._rank(self.structure, name)
+        return block[: max(n - axes + 1, 0)] if block.ndim > axes else block
 
     # -- on the device --------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class ChainKind(LabelPairKind):
         margin: float,
         temperature: float,
     ) -> tuple[torch.Tensor, Tensors]:
-        """Return the loss and its gradients by block, ε > 0, in one go."""
+        """Return the loss and its gradients by block in a single pass, for ε > 0."""
         from ..kernels.chain import chain_loss
 
         value, *parts = chain_loss(
@@ -129,9 +129,9 @@ class ChainKind(LabelPairKind):
         y: torch.Tensor,
         temperature: float,
     ) -> tuple[torch.Tensor, Tensors] | None:
-        """Return loss and gradients on the CPU in one call of the core, which checks the values.
+        """Return loss and gradients on the CPU by one call of the core, which checks the values.
 
-        None where it cannot: at ε = 0, with unknown labels, or blocks that are not shared by all.
+        None if that is impossible: at ε = 0, with unknown labels, or blocks that are not shared.
         """
         if temperature == 0 or self.structure.order != 1 or not all(self.shared[1:]):
             return None
@@ -144,13 +144,13 @@ class ChainKind(LabelPairKind):
         label, transition, start, end = (
             block.to(dtype).contiguous().numpy() for block in self._all_blocks(scores)
         )
-        known = _core.chain_losses(
+        supported = _core.chain_losses(
             label, raised.to(dtype).contiguous().numpy(), transition.reshape(-1), start, end,
             lengths.numpy(), y.contiguous().numpy(), temperature, n_threads(self.threads()),
             value.numpy(), *(g.numpy() for g in grads),
         )  # fmt: skip
         grads[1] = grads[1].view(B, K, K)
-        return (value, self._by_name(grads)) if known else None
+        return (value, self._by_name(grads)) if supported else None
 
     # -- outputs --------------------------------------------------------------------------------
 
@@ -185,31 +185,31 @@ class ChainKind(LabelPairKind):
         return position_costs(y[0], table, scores[0].shape[2]), None
 
     def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-        one = 1 if name == "label" else self._rank(self.structure, name)
-        return less_mean(block, p, tuple(range(-one, 0)))
+        axes = 1 if name == "label" else self._rank(self.structure, name)
+        return less_mean(block, p, tuple(range(-axes, 0)))
 
     def encode(self, y: torch.Tensor, scores: Tensors, dtype: torch.dtype) -> Tensors:
-        """Return the counts of outputs' parts by block; labels below 0 have none."""
+        """Return the counts of the outputs' parts by block; labels below 0 are not counted."""
         K = scores[0].shape[2]
         labels = torch.arange(K, device=y.device)
         label = (y[:, :, None] == labels).to(dtype)
-        found = {"label": label}
+        counts = {"label": label}
         last = label.sum(dim=(1, 2)).clamp(min=1).long() - 1
         for name, block in zip(self.names, scores, strict=True):
             if name == "start":
-                found[name] = label[:, 0].clone()
+                counts[name] = label[:, 0].clone()
             elif name == "end":
-                found[name] = label.gather(1, last[:, None, None].expand(-1, 1, K))[:, 0]
+                counts[name] = label.gather(1, last[:, None, None].expand(-1, 1, K))[:, 0]
             elif name != "label" and block.dim() <= 3:
-                found[name] = label[:, :-1].transpose(1, 2) @ label[:, 1:]
+                counts[name] = label[:, :-1].transpose(1, 2) @ label[:, 1:]
             elif name != "label":
-                found[name] = label[:, :-1, :, None] * label[:, 1:, None, :]
-        return [found[name] for name in self.names]
+                counts[name] = label[:, :-1, :, None] * label[:, 1:, None, :]
+        return [counts[name] for name in self.names]
 
 
 def position_costs(y: torch.Tensor, table: torch.Tensor | None, K: int) -> torch.Tensor:
-    """Return (B, L, K): what each label costs at each position; 0 where the gold one is unknown."""
-    known = (y >= 0)[:, :, None]
+    """Return the cost of each label at each position (B, L, K); 0 if the gold one is unknown."""
+    labelled = (y >= 0)[:, :, None]
     if table is None:
-        return (known & (y[:, :, None] != torch.arange(K, device=y.device))).to(torch.float64)
-    return torch.where(known, table.to(torch.float64)[y.clamp(0, K - 1)], 0.0)
+        return (labelled & (y[:, :, None] != torch.arange(K, device=y.device))).to(torch.float64)
+    return torch.where(labelled, table.to(torch.float64)[y.clamp(0, K - 1)], 0.0)

@@ -1,4 +1,4 @@
-"""Constituent trees without a grammar: labelled spans."""
+"""The kind of constituent trees without a grammar: labelled spans."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .base import IGNORE, UNUSED, Kind, Tensors, less_mean
 class ConstituentKind(Kind):
     """Span (B, n, n + 1, R), ``span[b, i, j, r]`` for label r over the words i..j − 1.
 
-    Outputs are (B, n, n + 1): the label of each span of the binary tree, 0 where it has none, −1
-    where the tree has no span, −100 for padding.
+    Outputs are (B, n, n + 1): the label of each span of the binary tree, 0 for no label, −1 for no
+    span in the tree, −100 for padding.
     """
 
     word = "constituents"
@@ -80,7 +80,7 @@ class ConstituentKind(Kind):
         return value, [torch.where(self._inside(lengths, p.shape[1]), chart, IGNORE)]
 
     def _inside(self, lengths: torch.Tensor, N: int) -> torch.Tensor:
-        """Return (B, N, N + 1): the spans of the sentences."""
+        """Return a mask (B, N, N + 1) of the spans within the sentences."""
         i = torch.arange(N, device=lengths.device)[:, None]
         j = torch.arange(N + 1, device=lengths.device)
         return (i < j) & (j <= lengths[:, None, None])
@@ -102,7 +102,7 @@ class ConstituentKind(Kind):
                 )
             if any(k is not None and k < 0 for _, _, k in spans):
                 raise ValueError(f"example {b}: y has a label below 0; unknown is None")
-            # The spans of the tree, those without a label included.
+            # The spans of the tree, including those without a label.
             named = [(i, j, 1) for i, j, _ in spans]
             counts = self.structure.encode(named, span=np.zeros((n, n + 1, 2)))["span"]
             labels = np.where(counts.any(axis=2), 0, UNUSED)
@@ -113,7 +113,7 @@ class ConstituentKind(Kind):
         return [torch.from_numpy(chart)]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
-        found = []
+        outputs = []
         for chart, n in zip(y[0].cpu().numpy(), lengths.tolist(), strict=True):
             spans = [
                 (i, j, int(chart[i, j]))
@@ -121,14 +121,14 @@ class ConstituentKind(Kind):
                 for j in range(n, i, -1)
                 if chart[i, j] > 0
             ]
-            found.append(spans)
-        return found
+            outputs.append(spans)
+        return outputs
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         R = scores["span"].shape[3]
         wrong = (y[0] >= R) | ((y[0] < UNUSED) & (y[0] != IGNORE))
         if bool((wrong & self._inside(inside.sum(dim=1), y[0].shape[1])).any()):
-            raise ValueError(f"y has labels beyond 0..{R - 1}; −1 is no span, {IGNORE} unknown")
+            raise ValueError(f"y has labels beyond 0..{R - 1}; −1 means no span, {IGNORE} unknown")
 
     def conflict(self, y: Tensors, example: int, n: int) -> str:
         return "a part of it scores -inf, or its spans are not those of one binary tree"

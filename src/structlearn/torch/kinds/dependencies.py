@@ -1,4 +1,4 @@
-"""Dependency trees."""
+"""The kind of dependency trees."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .base import IGNORE, Kind, Tensors, fill_row, lengths_to_mask, less_mean
 class DependencyKind(Kind):
     """Arc (B, N, N), or (B, N, N, R) with labels; N is one more than the words.
 
-    Outputs are the heads (B, N − 1) of words 1..N − 1, with labels a second tensor like it. Lengths
-    are numbers of words.
+    Outputs are the heads (B, N − 1) of words 1..N − 1; with labels, a second tensor of that shape.
+    Lengths are numbers of words.
     """
 
     word = "dependencies"
@@ -99,13 +99,13 @@ class DependencyKind(Kind):
         value, (p,) = self.infer_kernel(scores, lengths, 0.0)
         word = torch.arange(1, p.shape[1], device=p.device)
         inside = word <= lengths[:, None]
-        chosen = p if p.dim() == 3 else p.sum(dim=3)
-        heads = chosen.argmax(dim=1)[:, 1:]
-        found = [torch.where(inside, heads, IGNORE)]
+        arcs = p if p.dim() == 3 else p.sum(dim=3)
+        heads = arcs.argmax(dim=1)[:, 1:]
+        outputs = [torch.where(inside, heads, IGNORE)]
         if p.dim() == 4:
             labels = p.sum(dim=1).argmax(dim=2)[:, 1:]
-            found.append(torch.where(inside, labels, IGNORE))
-        return value, found
+            outputs.append(torch.where(inside, labels, IGNORE))
+        return value, outputs
 
     # -- outputs --------------------------------------------------------------------------------
 
@@ -118,25 +118,25 @@ class DependencyKind(Kind):
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         shapes = self.output_shapes(scores)
-        found = [np.full(shape, IGNORE, dtype=np.int64) for shape in shapes]
+        tensors = [np.full(shape, IGNORE, dtype=np.int64) for shape in shapes]
         for b, (y, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
             rows = (y,) if len(shapes) == 1 else y
             if len(rows) != len(shapes):
                 raise ValueError("y must be (heads, labels) for each example of labelled arcs")
-            for tensor, row in zip(found, rows, strict=True):
+            for tensor, row in zip(tensors, rows, strict=True):
                 fill_row(tensor[b], row, n, b, "words")
-        return [torch.from_numpy(tensor) for tensor in found]
+        return [torch.from_numpy(tensor) for tensor in tensors]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
         rows = [tensor.cpu().numpy() for tensor in y]
-        found: list[Any] = []
+        outputs: list[Any] = []
         for b, n in enumerate(lengths.tolist()):
             heads = rows[0][b, :n]
             if len(rows) == 1:
-                found.append(heads)
+                outputs.append(heads)
             else:
-                found.append((heads, [None if k < 0 else int(k) for k in rows[1][b, :n]]))
-        return found
+                outputs.append((heads, [None if k < 0 else int(k) for k in rows[1][b, :n]]))
+        return outputs
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         longest = inside.sum(dim=1, keepdim=True)
@@ -171,7 +171,7 @@ class DependencyKind(Kind):
         return super().conflict(y, example, n)
 
     def _right_heads(self, y: Tensors, N: int) -> torch.Tensor:
-        """Return (B, N, N): where the gold arcs are."""
+        """Return a mask (B, N, N) of the gold arcs."""
         nodes = torch.arange(N, device=y[0].device)
         right = y[0][:, None, :] == nodes[:, None]
         return torch.nn.functional.pad(right, (1, 0))
@@ -196,10 +196,10 @@ class DependencyKind(Kind):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         N = scores[0].shape[1]
         right = self._right_heads(y, N)
-        known = (y[0] >= 0) & lengths_to_mask(lengths, N - 1)
+        labelled = (y[0] >= 0) & lengths_to_mask(lengths, N - 1)
         if len(y) == 1:
-            # Without labels a word is right or wrong.
-            return -right.to(torch.float64), known.to(torch.float64).sum(dim=1)
+            # Without labels, a head is right or wrong.
+            return -right.to(torch.float64), labelled.to(torch.float64).sum(dim=1)
         R = scores[0].shape[3]
         delta = 1.0 - torch.eye(R, dtype=torch.float64, device=right.device)
         if table is not None:
@@ -210,12 +210,12 @@ class DependencyKind(Kind):
         missed = torch.where(named, most[gold], most.max())
         cost = torch.where(named[..., None], delta[gold], delta.amin(dim=0)) - missed[..., None]
         cost = torch.nn.functional.pad(cost, (0, 0, 1, 0))[:, None]
-        constant = torch.where(known, missed, 0.0).sum(dim=1)
+        constant = torch.where(labelled, missed, 0.0).sum(dim=1)
         return torch.where(right[..., None], cost, 0.0), constant
 
 
 def _log_sum(x: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Return ε log Σ exp(x/ε) over the last axis, in float32 at least; ε = 0: the maximum."""
+    """Return ε log Σ exp(x/ε) over the last axis, at least in float32; the maximum for ε = 0."""
     x = x if x.dtype == torch.float64 else x.float()
     if x.shape[-1] == 0:
         return x.new_full(x.shape[:-1], float("-inf"))
@@ -225,15 +225,16 @@ def _log_sum(x: torch.Tensor, temperature: float) -> torch.Tensor:
 
 
 def _softmax(x: torch.Tensor, total: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Return the gradient of :func:`_log_sum`, 0 where all is −∞ or not a number.
+    """Return the gradient of :func:`_log_sum`; 0 if all scores are −∞ or NaN.
 
-    At ε = 0 the first of equals has it all.
+    At ε = 0 it is 1 for the first maximum.
     """
     if temperature == 0:
         first = x.to(total.dtype).argmax(dim=-1, keepdim=True)
         places = torch.arange(x.shape[-1], device=x.device)
         return (places == first).to(total.dtype)
-    # Against the largest: that has no rounding, the sum has one in proportion to the scores.
+    # Relative to the maximum, which is exact; the sum has a rounding error proportional to the
+    # scores.
     x = x.to(total.dtype)
     if x.shape[-1] == 0:
         return x

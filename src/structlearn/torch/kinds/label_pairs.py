@@ -1,4 +1,4 @@
-"""What chains and segmentations share: transitions, start and end beside the main block."""
+"""Common parts of chains and segmentations: transitions, start and end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import torch
 
 from .base import Kind, Tensors
 
-#: As many as the kernels have room for.
+#: The most labels that the kernels have room for.
 MOST_LABELS = 256
 
 
 class LabelPairKind(Kind):
-    """A main block (B, ..., K), transition (K, K), start and end (K,), as the kernels take them."""
+    """A kind with a main block (B, ..., K), transition (K, K), start and end (K,)."""
 
     cuts_leave_rows = True
 
@@ -29,15 +29,15 @@ class LabelPairKind(Kind):
     def _all_blocks(
         self, scores: Tensors
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the main block, transition, start and end, zero where they are not given."""
-        given = dict(zip(self.names, scores, strict=True))
+        """Return the main block, transition, start and end; zeros for those the call omits."""
+        blocks = dict(zip(self.names, scores, strict=True))
         K = scores[0].shape[-1]
         for name, shape in (("transition", (K, K)), ("start", (K,)), ("end", (K,))):
-            if name not in given:
-                given[name] = scores[0].new_zeros(shape)
-        return given[self.main], given["transition"], given["start"], given["end"]
+            if name not in blocks:
+                blocks[name] = scores[0].new_zeros(shape)
+        return blocks[self.main], blocks["transition"], blocks["start"], blocks["end"]
 
     def _by_name(self, parts: Sequence[torch.Tensor]) -> Tensors:
-        """Return the gradients of the blocks that were given."""
-        found = dict(zip((self.main, "transition", "start", "end"), parts, strict=True))
-        return [found[name] for name in self.names]
+        """Return the gradients of the blocks in the call."""
+        blocks = dict(zip((self.main, "transition", "start", "end"), parts, strict=True))
+        return [blocks[name] for name in self.names]

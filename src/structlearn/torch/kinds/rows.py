@@ -1,6 +1,7 @@
-"""Rows of a batch that have positions. Those without have one output, of score 0, without parts.
+"""Rows of a batch that have positions.
 
-The library's structures know no examples of that kind: such rows are left out of what it is asked.
+A row without positions has a single output, with score 0 and no parts. The library's structures do
+not allow such examples, so these rows are left out of its batches.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def filled_rows(lengths: torch.Tensor) -> list[int]:
 
 @contextmanager
 def named_rows(rows: list[int]) -> Iterator[None]:
-    """Let errors name the row of a batch where the library counts the filled ones."""
+    """Make errors name the row of the batch, although the library counts only filled rows."""
     try:
         yield
     except ValueError as error:

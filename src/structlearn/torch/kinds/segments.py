@@ -1,4 +1,4 @@
-"""Labelled segmentations."""
+"""The kind of labelled segmentations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .label_pairs import LabelPairKind
 class SegmentKind(LabelPairKind):
     """Segment (B, L, M, K); transition, start and end as for chains.
 
-    Outputs are (B, L): the label where a segment starts, −1 inside of segments, −100 for padding.
+    Outputs are (B, L): the label at the start of a segment, −1 inside it, −100 for padding.
     """
 
     word = "segments"
@@ -33,14 +33,14 @@ class SegmentKind(LabelPairKind):
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
-        one = {"segment": 3, "transition": 2}.get(name, 1)
+        axes = {"segment": 3, "transition": 2}.get(name, 1)
         if name == "segment" and rank != 4:
             raise ValueError(
                 f"segment has {rank} axes, expected 4: (batch, length, max_length, labels)"
             )
-        if not one <= rank <= one + (2 if name == "transition" else 1):
-            raise ValueError(f"{name} has {rank} axes, expected {one}, or more with the batch")
-        return rank == one
+        if not axes <= rank <= axes + (2 if name == "transition" else 1):
+            raise ValueError(f"{name} has {rank} axes, expected {axes}, or more with the batch")
+        return rank == axes
 
     @classmethod
     def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:
@@ -51,11 +51,11 @@ class SegmentKind(LabelPairKind):
                 f"segment has scores for lengths up to {M}, max_length is {structure.max_length}"
             )
         for name, block in scores.items():
-            one = {"segment": 3, "transition": 2}.get(name, 1)
-            wanted: tuple[int, ...] = (K,) * one
-            if block.dim() == one + 1:
+            axes = {"segment": 3, "transition": 2}.get(name, 1)
+            wanted: tuple[int, ...] = (K,) * axes
+            if block.dim() == axes + 1:
                 wanted = (B, *wanted)
-            elif block.dim() == one + 2:
+            elif block.dim() == axes + 2:
                 wanted = (B, max(L - 1, 0), *wanted)
             if name != "segment" and tuple(block.shape) != wanted:
                 raise ValueError(
@@ -114,18 +114,18 @@ class SegmentKind(LabelPairKind):
         labels = torch.arange(K, device=y.device)
         starts = y[:, :, None] == labels
         segment = self.allowed([y], scores, lengths) & lengths_to_mask(lengths, L)[:, :, None, None]
-        # The label of the segment that ends before a position, and of the one that starts there.
+        # The label of the segment that ends before each position, and of the one that starts there.
         where = torch.where(y >= 0, torch.arange(L, device=y.device), 0).cummax(dim=1).values
         covering = starts.gather(1, where[:, :, None].expand(-1, -1, K)).to(dtype)
         after = covering[:, :-1].transpose(1, 2) @ starts[:, 1:].to(dtype)
         last = (lengths.clamp(1, L) - 1)[:, None, None].expand(-1, 1, K)
-        found = {
+        counts = {
             "segment": segment.to(dtype),
             "transition": after,
             "start": starts[:, 0].to(dtype),
             "end": covering.gather(1, last)[:, 0],
         }
-        return [found[name] for name in self.names]
+        return [counts[name] for name in self.names]
 
     # -- outputs --------------------------------------------------------------------------------
 
@@ -152,14 +152,14 @@ class SegmentKind(LabelPairKind):
         return [torch.from_numpy(y)]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
-        found = []
+        outputs = []
         for row, n in zip(y[0].cpu().tolist(), lengths.tolist(), strict=True):
             starts = [t for t in range(n) if row[t] != UNUSED]
             ends = [*starts, n][1:]
-            found.append(
+            outputs.append(
                 [(a, b, row[a] if row[a] >= 0 else None) for a, b in zip(starts, ends, strict=True)]
             )
-        return found
+        return outputs
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         K = scores["segment"].shape[3]
@@ -184,7 +184,7 @@ class SegmentKind(LabelPairKind):
         row = y[0]
         labels = torch.arange(K, device=row.device)
         start = (row[:, :, None] == labels) | (row == IGNORE)[:, :, None]
-        # Known starts before a position, so that their number within a segment is a difference.
+        # Known starts before each position: their number within a segment is then a difference.
         before = torch.nn.functional.pad((row >= 0).long().cumsum(1), (1, 0))
         t = torch.arange(L, device=row.device)[:, None]
         end = t + torch.arange(1, M + 1, device=row.device)
@@ -196,7 +196,7 @@ class SegmentKind(LabelPairKind):
         return start[:, :, None, :] & fits[:, :, :, None]
 
     def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-        if name == "transition":  # as many as there are segments
+        if name == "transition":  # one for each segment
             return block
         if name != "segment":
             return less_mean(block, p, (-1,))

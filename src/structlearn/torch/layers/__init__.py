@@ -1,4 +1,4 @@
-"""Structures as layers of a network."""
+"""CRF layers of neural networks, one for each structure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ChainCRF", "ConstituencyCRF", "DependencyCRF", "SemiMarkovCRF", "Str
 
 
 class ChainCRF(LabelPairLayer):
-    """A linear-chain CRF over label scores (B, L, K), and the rest of its family of losses.
+    """A linear-chain CRF over label scores (B, L, K), or another loss of its family.
 
     Parameters
     ----------
@@ -25,18 +25,18 @@ class ChainCRF(LabelPairLayer):
     margin, temperature : float
         γ and ε: (0, 1) is the CRF, (1, 0) the structured SVM, (0, 0) the perceptron.
     cost : str, (K, K) table or Cost, default="hamming"
-        What a wrong label costs, where γ > 0.
+        The cost of a wrong label, for γ > 0.
     forbid : (K, K) tensor of bool, or pairs of labels, optional
-        Label pairs that no output has; (None, label) forbids a label at the start, (label, None) at
-        the end. In training and in prediction.
+        Forbidden pairs of labels, in training and in prediction; (None, label) forbids a label at
+        the start, (label, None) at the end.
     labels : sequence of str, optional
         The labels' names, for ``forbid`` and ``scheme``.
     scheme : {"iob", "iobes", "bilou"}, optional
-        Forbid what this scheme of chunk labels does not know.
+        Forbid the transitions that this scheme of chunk labels does not allow.
     constraints : list of Constraint, or str, optional
-        What outputs keep to, in training and in prediction, in terms of ``labels``, else of their
-        numbers. The core answers; on a GPU the kernels do where the automata's states times the
-        labels are at most 256.
+        Constraints on outputs, in training and in prediction, over ``labels``, or their numbers.
+        Computed by the core; on a GPU by the kernels, if the automata's states times the labels are
+        at most 256.
 
     Attributes
     ----------
@@ -84,16 +84,16 @@ class ChainCRF(LabelPairLayer):
 class SemiMarkovCRF(LabelPairLayer):
     """A CRF over segmentations, with scores (B, L, max_length, K).
 
-    ``scores[b, t, d, k]`` is for the segment of label k that starts at t and is d + 1 long. Gold
-    outputs are lists of (start, end, label), or (B, L) tensors with the label where a segment
-    starts, −1 inside of it and −100 where nothing is known.
+    ``scores[b, t, d, k]`` is for the segment with label k and length d + 1 that starts at t. Gold
+    outputs are lists of (start, end, label), or (B, L) tensors with the label at the start of a
+    segment, −1 inside it and −100 for unknown.
 
     Parameters
     ----------
     n_labels, max_length : int
     margin, temperature, cost, forbid, labels, constraints
-        As of :class:`ChainCRF`; pairs are those of neighbouring segments, and constraints read a
-        label for each segment.
+        As for :class:`ChainCRF`; pairs are labels of neighbouring segments, and constraints read
+        one label for each segment.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class DependencyCRF(CRFLayer):
     labelled : bool, default=False
         Whether scores and outputs have labels.
     margin, temperature, cost
-        As of :class:`ChainCRF`; a word is wrong where its head, or its label, is.
+        As for :class:`ChainCRF`; a word is wrong if its head or its label is wrong.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class ConstituencyCRF(CRFLayer):
     """A CRF over constituent trees, with scores (B, n, n + 1, R) of labelled spans.
 
     ``scores[b, i, j, r]`` is for label r over the words i..j − 1; label 0 is "no label". Gold
-    outputs are lists of (begin, end, label), or (B, n, n + 1) tensors as ``argmax`` gives them.
+    outputs are lists of (begin, end, label), or (B, n, n + 1) tensors as returned by ``argmax``.
     """
 
     def __init__(
@@ -180,10 +180,10 @@ class ConstituencyCRF(CRFLayer):
 
 
 class StructuredLayer(CRFLayer):
-    """Any structure as a layer, your own included: scores are tensors by block.
+    """A layer for any structure, including your own; scores are tensors by block.
 
-    Structures that padded tensors cannot be cut for take a list for each block, with one tensor for
-    each example, and a list of gold outputs as the structure knows them.
+    Structures without a padded form take a list for each block, with one tensor for each example,
+    and a list of gold outputs in the structure's own form.
 
     Parameters
     ----------

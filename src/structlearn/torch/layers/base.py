@@ -1,4 +1,4 @@
-"""What the layers share: margin, temperature and cost, and the queries by block."""
+"""The base of the layers: margin, temperature and cost, and the queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..losses import structured_loss
 
 
 class CRFLayer(torch.nn.Module):
-    """A structure as a layer: called with scores and gold outputs it gives losses.
+    """A structure as a layer; called with scores and gold outputs, it returns losses.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class CRFLayer(torch.nn.Module):
     margin : float, default=0
         γ of the loss.
     temperature : float, default=1
-        ε of the loss, and the default of the queries that have one.
+        ε of the loss, and the default of the queries that take a temperature.
     cost : str, table or Cost, default="hamming"
-        What a wrong output costs, where γ > 0.
+        The cost of a wrong output, for γ > 0.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class CRFLayer(torch.nn.Module):
         if not 0 <= margin < math.inf:
             raise ValueError(f"margin must be a finite number >= 0, got {margin!r}")
         if isinstance(cost, str):
-            as_cost(cost)  # an error where there is none of this name
+            as_cost(cost)  # refuses unknown names
         self.structure = structure
         self.margin = float(margin)
         self.temperature = float(temperature)
@@ -52,7 +52,7 @@ class CRFLayer(torch.nn.Module):
             self.cost = cost
 
     def blocks(self, scores: Any) -> Mapping[str, Any]:
-        """Return the blocks of scores: those of the call, and the layer's own."""
+        """Return the blocks of scores: the call's and the layer's own."""
         raise NotImplementedError
 
     def forward(
@@ -160,7 +160,7 @@ class CRFLayer(torch.nn.Module):
         )
 
     def _warm(self, temperature: float | None) -> float:
-        """Return the temperature of a query: the layer's; 1 where that is 0."""
+        """Return the temperature of a query: the layer's, or 1 if that is 0."""
         return (self.temperature or 1.0) if temperature is None else float(temperature)
 
     def extra_repr(self) -> str:

@@ -1,4 +1,4 @@
-"""Parameters of layers over label sequences: transitions, start and end, and what is forbidden."""
+"""The base of layers over label sequences: transitions, start and end, forbidden pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .base import CRFLayer
 
 
 class LabelPairLayer(CRFLayer):
-    """A layer with learned scores of label pairs, of the first and of the last label."""
+    """A layer with learned scores for label pairs and for the first and the last label."""
 
     transition: torch.nn.Parameter
     start: torch.nn.Parameter
@@ -65,19 +65,19 @@ class LabelPairLayer(CRFLayer):
         if forbid is not None:
             _forbid(forbid, between, first, last, labels)
         self.constrained = bool(between.any() or first.any() or last.any())
-        # Made from the arguments again where a layer is made: no part of its state.
+        # Derived from the arguments, so not part of the layer's state.
         self.register_buffer("no_transition", between, persistent=False)
         self.register_buffer("no_start", first, persistent=False)
         self.register_buffer("no_end", last, persistent=False)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters from −0.1 to 0.1."""
+        """Draw the parameters uniformly from −0.1 to 0.1."""
         for parameter in (self.transition, self.start, self.end):
             torch.nn.init.uniform_(parameter, -0.1, 0.1)
 
     def blocks(self, scores: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return the scores and the layer's own, −∞ where it is forbidden."""
+        """Return the call's scores and the layer's own, with −∞ for forbidden pairs."""
         if isinstance(scores, torch.Tensor) and scores.dim() and scores.shape[-1] != self.n_labels:
             raise ValueError(
                 f"scores of shape {tuple(scores.shape)} are for {scores.shape[-1]} labels, their "
@@ -99,11 +99,11 @@ class LabelPairLayer(CRFLayer):
 
 
 def _under(structure: Structure, constraints: Any, labels: Sequence[Any]) -> Structure:
-    """Return a chain or segmentation under constraints on its labels."""
+    """Return a chain or segmentation with constraints on its labels."""
     sequences = sequences_of(structure, alphabet_of(structure, labels), None)
     assert sequences is not None
     named = automata_of(read_constraints(constraints), sequences)
-    return product_of(structure, [one.automaton for one in named])
+    return product_of(structure, [constraint.automaton for constraint in named])
 
 
 def _forbid(
@@ -113,7 +113,7 @@ def _forbid(
     last: torch.Tensor,
     labels: Sequence[str] | None,
 ) -> None:
-    """Mark what a table or a list of pairs forbids."""
+    """Mark the pairs forbidden by a table or a list."""
     K = len(first)
     if isinstance(forbid, np.ndarray) and forbid.dtype == bool:
         forbid = torch.from_numpy(forbid)
@@ -133,7 +133,7 @@ def _forbid(
             return list(labels).index(label)
         if isinstance(label, (int, np.integer)) and 0 <= label < K:
             return int(label)
-        raise ValueError(f"forbid names {label!r}, which is no label; there are {K}")
+        raise ValueError(f"forbid has an unknown label {label!r}; there are {K} labels")
 
     for pair in forbid:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:

@@ -1,12 +1,12 @@
-"""The operators that PyTorch sees: ``infer``, its curvature, ``loss`` and ``argmax``.
+"""PyTorch operators: ``infer``, its curvature, ``loss`` and ``argmax``.
 
 Each takes the blocks of scores as a list, the lengths, and the name of a kind
-(:func:`~structlearn.torch.kinds.named_kind`). On the CPU the core computes; on CUDA kernels do, or
-the core where there is none. Shapes of results are known without computing, so that
-``torch.compile`` and CUDA graphs go through.
+(:func:`~structlearn.torch.kinds.named_kind`). The core computes on the CPU, kernels on CUDA, or the
+core if there is no kernel. Shapes of results are known without computing, so that ``torch.compile``
+and CUDA graphs work.
 
-``infer`` gives value and gradient at once, and its gradients are outputs that can be differentiated
-themselves: second derivatives are those of ``infer`` along a line, by differences in float64.
+``infer`` returns value and gradient at once, and its gradients can be differentiated again: second
+derivatives are finite differences of ``infer`` along a line, in float64.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _register() -> None:
     for name, function in implementations.items():
         for device in ("CPU", "CUDA"):
             _LIBRARY.impl(name, function, device)
-    # The others are mapped as the functions of ``transforms``.
+    # The others are mapped by the functions of ``transforms``.
     torch.library.register_vmap("structlearn::argmax", argmax_vmap, lib=_LIBRARY)
     torch.library.register_vmap("structlearn::curvature", curvature_vmap, lib=_LIBRARY)
     fakes: dict[str, Any] = {
@@ -111,24 +111,24 @@ def value(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float)
     """Return the value of each example, in float64."""
     if transforms.transformed():
         return transforms.value(scores, lengths, kind, temperature)
-    found: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
-    return found[0]
+    outputs: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
+    return outputs[0]
 
 
 def entropy(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
     """Return the entropy of each example in nats, in float64."""
     if transforms.transformed():
         return transforms.entropy(scores, lengths, kind, temperature)
-    found: torch.Tensor = torch.ops.structlearn.entropy(scores, lengths, kind, temperature)
-    return found
+    entropies: torch.Tensor = torch.ops.structlearn.entropy(scores, lengths, kind, temperature)
+    return entropies
 
 
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
     """Return the value of each example, in float64, and its gradient by block."""
     if transforms.transformed():
         return transforms.infer(scores, lengths, kind, temperature)
-    found: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
-    return found
+    outputs: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
+    return outputs
 
 
 def loss(
@@ -149,7 +149,7 @@ def loss(
         return transforms.loss(scores, *rest).to(dtype)
     plain = all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores)
     if plain and not torch.compiler.is_compiling():
-        found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
-        return found
+        losses: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
+        return losses
     value: torch.Tensor = torch.ops.structlearn.loss(scores, *rest)[0]
     return value.to(dtype)

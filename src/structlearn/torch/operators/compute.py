@@ -1,4 +1,4 @@
-"""What the operators compute: values, losses and best outputs, by kernels or by the core."""
+"""The computations behind the operators, by kernels or by the core."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..kinds.chain import ChainKind
 
 
 def part_type(scores: Tensors) -> torch.dtype:
-    """Return the type of gradients: float64 where the scores are, else float32."""
+    """Return the type of gradients: float64 for float64 scores, else float32."""
     return torch.float64 if scores[0].dtype == torch.float64 else torch.float32
 
 
 def one_type(scores: Tensors) -> Tensors:
-    """Return the blocks in one type, the widest among them."""
+    """Return the blocks in a common type, the widest among them."""
     widest = scores[0].dtype
     for block in scores[1:]:
         if block.dtype != widest:
@@ -38,7 +38,7 @@ def _name(kind: Kind, query: str) -> str:
 def values(
     kind: Kind, scores: Tensors, lengths: torch.Tensor, temperature: float
 ) -> tuple[torch.Tensor, Tensors]:
-    """Return values and gradients where the scores are, whoever computes them."""
+    """Return values and gradients on the device of the scores, by a kernel or by the core."""
     if _no_positions(kind, scores):
         return _nothing(kind, scores, lengths)
     if on_gpu(scores[0]):
@@ -51,19 +51,19 @@ def values(
 
 
 def _no_positions(kind: Kind, scores: Tensors) -> bool:
-    """Tell whether a batch has no examples, or none of them a position, by its shape."""
+    """Return whether a batch has no examples or no positions, by its shape."""
     return scores[0].shape[0] == 0 or kind.longest(scores[0]) == 0
 
 
 def _nothing(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
-    """Return values and gradients of examples without positions; NaN for any other length."""
+    """Return values and gradients of examples without positions; NaN for other lengths."""
     value = torch.where(lengths == 0, 0.0, torch.nan).double()
     dtype = part_type(scores)
     return value, [scores[0].new_zeros(s, dtype=dtype) for s in kind.part_shapes(scores)]
 
 
 def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
-    """Raise ValueError where a length is out of range: for values that are at hand."""
+    """Raise ValueError if a length is out of range; reads the values."""
     if not len(lengths):
         return
     longest = kind.longest(scores[0])
@@ -74,7 +74,7 @@ def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
 
 
 def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
-    """Check values: on the CPU always; on CUDA, where it means to wait, in anomaly mode."""
+    """Check values: always on the CPU; on CUDA, which has to wait, only in anomaly mode."""
     if on_gpu(scores[0]) and not torch.is_anomaly_enabled():
         return
     if y is None:
@@ -88,7 +88,7 @@ def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None =
 
 
 def look_at_gold(kind: Kind, main: torch.Tensor, lengths: torch.Tensor, y: Tensors) -> None:
-    """Check gold outputs, where :func:`look` does; of the main block the shape alone counts."""
+    """Check gold outputs when :func:`look` does; only the main block's shape is used."""
     if on_gpu(main) and not torch.is_anomaly_enabled():
         return
     check_values(kind, [main], lengths)
@@ -133,10 +133,10 @@ def loss(
     if kernel:
         value, parts = which.loss_kernel(worse, scores, lengths, y, temperature)
     else:
-        found = None
+        outcome = None
         if chain and not on_gpu(main):
-            found = chain.core_loss(worse, scores, lengths, y[0], temperature)
-        value, parts = found or _less_gold(which, worse, scores, lengths, y, temperature)
+            outcome = chain.core_loss(worse, scores, lengths, y[0], temperature)
+        value, parts = outcome or _less_gold(which, worse, scores, lengths, y, temperature)
     if constant is not None:
         value = value + margin * constant
     return [value.to(parts[0].dtype), *parts]
@@ -152,7 +152,7 @@ def raised(
     constant: torch.Tensor | None,
     margin: float,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return θ + γc of the main block, and c₀ where there is one."""
+    """Return θ + γc of the main block, and c₀ if there is one."""
     main = scores[0]
     if not margin:
         return main, None
@@ -170,7 +170,7 @@ def _less_gold(
     y: Tensors,
     temperature: float,
 ) -> tuple[torch.Tensor, Tensors]:
-    """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
+    """Return infer over all outputs, with ``raised`` as main block, minus infer within y."""
     value, parts = values(kind, [raised, *scores[1:]], lengths, temperature)
     try:
         gold, counts = values(
@@ -186,7 +186,7 @@ def _less_gold(
 
 
 def argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
-    """Return the value of the best output of each example, and these outputs."""
+    """Return the value of each example's best output, and the outputs."""
     which, scores = named_kind(kind), one_type(scores)
     look(which, scores, lengths)
     if _no_positions(which, scores):

@@ -13,10 +13,10 @@ def curvature(
 ) -> Tensors:
     """Return the derivative of each example's gradients along a direction.
 
-    By a central difference of fourth order in float64. One step for each example changes no
-    output's score by more than a hundredth of the temperature, which leaves ten digits of the
-    largest numbers: where a direction is much larger in some places than elsewhere, the derivatives
-    that come from the small ones have fewer.
+    A central difference of fourth order in float64. The step of each example changes no output's
+    score by more than a hundredth of the temperature, which leaves ten digits of the largest
+    numbers; if a direction is much larger in some places than in others, the derivatives from the
+    small ones have fewer digits.
     """
     if temperature == 0:
         raise RuntimeError(
@@ -45,14 +45,14 @@ def curvature(
         h = step.view(-1, *[1] * (line.dim() - 1))
         moved.append(torch.cat([block + s * h * line for s in (1.0, -1.0, 2.0, -2.0)]))
     _, parts = values(each, moved, lengths.repeat(4), temperature)
-    found = []
+    slopes = []
     for p in parts:
         ahead, behind, far, back = p.double().view(4, batch, *p.shape[1:]).unbind(0)
         h = step.view(-1, *[1] * (p.dim() - 1))
-        found.append(((8 * (ahead - behind) - (far - back)) / (12 * h)).to(dtype))
-    return found
+        slopes.append(((8 * (ahead - behind) - (far - back)) / (12 * h)).to(dtype))
+    return slopes
 
 
 def _per_example(kind: Kind) -> Kind:
-    """Return the kind that takes every block with the axis of the batch."""
+    """Return the kind whose blocks all have a batch axis."""
     return type(kind)(kind.structure, kind.names, (False,) * len(kind.names))

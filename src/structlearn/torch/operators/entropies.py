@@ -1,4 +1,4 @@
-"""The operator ``entropy``. Its gradient is a second derivative of ``infer``."""
+"""The operator ``entropy``, whose gradient is a second derivative of ``infer``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIBRARY = torch.library.Library("structlearn", "FRAGMENT")
 _LIBRARY.define("entropy(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor")
 
 
-#: Scores of this multiple of the temperature cost a difference too many digits.
+#: Scores beyond this multiple of the temperature cost the difference too many digits.
 _LARGE = 1e5
 
 
@@ -28,48 +28,47 @@ def entropy_value(
         if on_gpu(scores[0]):
             say_once(f"entropy of {which.structure!r}")
         return _by_core(which, scores, lengths, temperature)
-    given = scores
+    original = scores
     _, parts = values(which, scores, lengths, temperature)
-    # The same distribution from scores whose sums are small where it matters: few digits cancel.
+    # Scores with the same distribution whose sums are small where it matters: few digits cancel.
     near = which.centred(scores, parts)
     scores = [x if shared else c for x, c, shared in zip(scores, near, which.shared, strict=True)]
     value, parts = values(which, scores, lengths, temperature)
     size = value.abs()
-    for block, first, p, shared in zip(scores, given, parts, which.shared, strict=True):
+    for block, first, p, shared in zip(scores, original, parts, which.shared, strict=True):
         if not p.numel():
             continue
-        # A penalty without a share costs nothing. Where it has one, however small, that is the
-        # rounding of large sums, and the product of the two is anything.
+        # A penalty whose probability is 0 costs nothing. A tiny probability is the rounding error
+        # of large sums, so its product with the penalty is meaningless.
         used = torch.where((p > 0) & torch.isfinite(block), block, 0.0)
         value = value - (used * p).flatten(1).sum(dim=1)
         size = torch.maximum(size, used.abs().flatten(1).amax(dim=1))
-        # Sums are measured against the largest scores.
+        # Sums relative to the largest scores.
         size = torch.maximum(size, first.amax() if shared else first.flatten(1).amax(dim=1))
-    found = (value / temperature).clamp(min=0.0)
-    # The core finds what the difference has lost.
+    entropies = (value / temperature).clamp(min=0.0)
+    # Let the core compute the examples whose difference has lost digits.
     large = (torch.isfinite(size) & (size > _LARGE * temperature)).nonzero()[:, 0]
     if len(large):
-        few = [x if shared else x[large] for x, shared in zip(given, which.shared, strict=True)]
-        found[large] = _by_core(which, few, lengths[large], temperature)
-    return found
+        few = [x if shared else x[large] for x, shared in zip(original, which.shared, strict=True)]
+        entropies[large] = _by_core(which, few, lengths[large], temperature)
+    return entropies
 
 
 def _by_core(
     which: Kind, scores: Tensors, lengths: torch.Tensor, temperature: float
 ) -> torch.Tensor:
-    """Return the entropies as the core finds them."""
+    """Return the entropies computed by the core."""
     check_values(which, scores, lengths)
     query = partial(which.structure.entropy, temperature=temperature)
-    found = [0.0 if h is None else h for h in which.ask(query, scores, lengths)]
-    return torch.tensor(found, dtype=torch.float64).to(scores[0].device)
+    entropies = [0.0 if h is None else h for h in which.ask(query, scores, lengths)]
+    return torch.tensor(entropies, dtype=torch.float64).to(scores[0].device)
 
 
 def slope_lines(kind: Kind, scores: Tensors, parts: Tensors, temperature: float) -> Tensors:
     """Return the directions along which the curvature is each example's gradient of the entropy.
 
-    H = (F(θ) − ⟨θ, p⟩)/ε and p is the gradient of F, so that the gradient of H is that of −⟨θ, p⟩/ε
-    with θ held, whatever is added to all outputs alike; shares that are next to nothing have no
-    part in it.
+    H = (F(θ) − ⟨θ, p⟩)/ε and p is the gradient of F, so the gradient of H is that of −⟨θ, p⟩/ε with
+    θ held fixed, up to a constant added to all outputs; negligible probabilities are left out.
     """
     lines = kind.centred(scores, parts)
     return [

@@ -1,4 +1,4 @@
-"""``vmap``: the mapped axis is folded into that of the batch."""
+"""``vmap`` of the operators: the mapped axis is folded into the batch axis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Fold:
     ----------
     scores : list of tensors
     kind : str
-        A block that all examples share, and copies do not, is each example's own here.
+        A block that the examples share but the copies do not becomes each example's own.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Fold:
         self.kind = type(which)(which.structure, which.names, tuple(shared)).name
 
     def each(self, x: torch.Tensor, dim: int | None) -> torch.Tensor:
-        """Return what belongs to examples, with the copies one after another."""
+        """Return a tensor over examples, with the copies one after another."""
         return each_copy(self.size, x, dim)
 
     def back(self, x: torch.Tensor) -> torch.Tensor:
-        """Return results with the mapped axis first."""
+        """Return a result with the mapped axis first."""
         return x.unflatten(0, (self.size, self.batch))
 
 
@@ -68,8 +68,8 @@ def argmax_vmap(
 ) -> tuple[Tensors, list[int]]:
     """Map the operator ``argmax``."""
     fold = Fold(info.batch_size, kind, scores, _dims(in_dims[0], scores))
-    found = torch.ops.structlearn.argmax(fold.scores, fold.each(lengths, in_dims[1]), fold.kind)
-    return [fold.back(t) for t in found], [0] * len(found)
+    outputs = torch.ops.structlearn.argmax(fold.scores, fold.each(lengths, in_dims[1]), fold.kind)
+    return [fold.back(t) for t in outputs], [0] * len(outputs)
 
 
 def curvature_vmap(
@@ -81,7 +81,7 @@ def curvature_vmap(
     temperature: float,
     directions: Tensors,
 ) -> tuple[Tensors, list[int]]:
-    """Map the operator ``curvature``, as gradients of several outputs at once do."""
+    """Map the operator ``curvature``, as needed for gradients of several outputs at once."""
     fold = Fold(info.batch_size, kind, scores, _dims(in_dims[0], scores))
     lines = [*map(fold.each, directions, _dims(in_dims[4], directions))]
     bends = torch.ops.structlearn.curvature(

@@ -19,16 +19,16 @@ THIRD = "structures have first and second derivatives, no third ones"
 def scale(
     weights: torch.Tensor, parts: Tensors, shared: tuple[bool, ...], types: list[torch.dtype]
 ) -> Tensors:
-    """Return the gradients of the blocks: an example's parts times what its value is worth."""
-    found = []
+    """Return the gradients of the blocks: each example's parts times its weight."""
+    gradients = []
     weights = weights.to(parts[0].dtype)
     for is_shared, p, dtype in zip(shared, parts, types, strict=True):
         if is_shared:
             scaled = (weights @ p.flatten(1)).view(p.shape[1:])
         else:
             scaled = weights.view(-1, *[1] * (p.dim() - 1)) * p
-        found.append(scaled.to(dtype))
-    return found
+        gradients.append(scaled.to(dtype))
+    return gradients
 
 
 def _gradients(
@@ -42,7 +42,7 @@ def _gradients(
 
 def infer_setup(ctx: Any, inputs: Any, output: Any) -> None:
     scores, lengths, kind, temperature = inputs
-    ctx.set_materialize_grads(False)  # no curvature where only the value counts
+    ctx.set_materialize_grads(False)  # no curvature if only the value is used
     ctx.save_for_backward(lengths, *scores, *output[1:])
     ctx.kind, ctx.temperature, ctx.blocks = kind, temperature, len(scores)
 
@@ -51,7 +51,7 @@ def infer_backward(ctx: Any, grads: Any) -> Any:
     lengths, *saved = ctx.saved_tensors
     scores, parts = list(saved[: ctx.blocks]), list(saved[ctx.blocks :])
     kind = named_kind(ctx.kind)
-    found = _gradients(scores, ctx.kind, grads[0], parts)
+    gradients = _gradients(scores, ctx.kind, grads[0], parts)
     if any(g is not None for g in grads[1:]):
         lines = [
             torch.zeros_like(p) if g is None else g for g, p in zip(grads[1:], parts, strict=True)
@@ -59,9 +59,9 @@ def infer_backward(ctx: Any, grads: Any) -> Any:
         bends = torch.ops.structlearn.curvature(scores, lengths, ctx.kind, ctx.temperature, lines)
         for i, (block, shared, bend) in enumerate(zip(scores, kind.shared, bends, strict=True)):
             bend = (bend.sum(dim=0) if shared else bend).to(block.dtype)
-            old = found[i]
-            found[i] = bend if old is None else old + bend
-    return found, None, None, None
+            old = gradients[i]
+            gradients[i] = bend if old is None else old + bend
+    return gradients, None, None, None
 
 
 def loss_setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -75,8 +75,8 @@ def loss_backward(ctx: Any, grads: Any) -> Any:
     if any(g is not None for g in grads[1:]):
         raise RuntimeError(_SECOND)
     saved = list(ctx.saved_tensors)
-    found = _gradients(saved[: ctx.blocks], ctx.kind, grads[0], saved[ctx.blocks :])
-    return found, None, [None] * ctx.outputs, None, None, None, None, None, None
+    gradients = _gradients(saved[: ctx.blocks], ctx.kind, grads[0], saved[ctx.blocks :])
+    return gradients, None, [None] * ctx.outputs, None, None, None, None, None, None
 
 
 def curvature_setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -88,7 +88,7 @@ def curvature_backward(ctx: Any, grads: Any) -> Any:
 
 
 class EagerLoss(torch.autograd.Function):
-    """The operator ``loss`` without PyTorch's way through operators, which takes its time."""
+    """The operator ``loss`` without PyTorch's operator dispatch, which is slow."""
 
     @staticmethod
     def forward(ctx: Any, dtype: torch.dtype, rest: tuple[Any, ...], *scores: torch.Tensor) -> Any:
@@ -106,17 +106,17 @@ class EagerLoss(torch.autograd.Function):
         if fused and on_gpu(grad):
             from ..kernels.weights import weighted_parts
 
-            found = weighted_parts(grad, parts, ctx.types)
+            gradients = weighted_parts(grad, parts, ctx.types)
         else:
             with torch.no_grad():
-                found = scale(grad, parts, ctx.shared, ctx.types)
+                gradients = scale(grad, parts, ctx.shared, ctx.types)
         if torch.is_grad_enabled():
-            found = _OnlyOnce.apply(torch.zeros((), requires_grad=True), *found)
-        return None, None, *found
+            gradients = _OnlyOnce.apply(torch.zeros((), requires_grad=True), *gradients)
+        return None, None, *gradients
 
 
 class _OnlyOnce(torch.autograd.Function):
-    """Gradients that cannot be differentiated, and say so where it is tried."""
+    """Gradients that cannot be differentiated again: trying to is an error."""
 
     generate_vmap_rule = True
 

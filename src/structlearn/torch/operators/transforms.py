@@ -1,7 +1,7 @@
-"""The operators under :mod:`torch.func` and in forward mode, which operators alone do not know.
+"""The operators under :mod:`torch.func` and in forward mode, which plain operators do not support.
 
-A value is differentiated through its gradient, and this through the curvature, each a function of
-its own, so that transforms nest. ``vmap`` folds the mapped axis into that of the batch.
+A value is differentiated through its gradient, and the gradient through the curvature, each as its
+own function, so that transforms nest. ``vmap`` folds the mapped axis into the batch axis.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ __all__ = [
 
 
 def transformed() -> bool:
-    """Tell whether a transform of :mod:`torch.func`, or forward mode, is at work.
+    """Return whether a transform of :mod:`torch.func`, or forward mode, is active.
 
-    NotImplementedError where it is compiled: operators would have tangents of zero.
+    NotImplementedError while compiling: operators would have zero tangents.
     """
-    found: bool = torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
-    if found and torch.compiler.is_compiling():
+    active: bool = torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+    if active and torch.compiler.is_compiling():
         raise NotImplementedError("structlearn's operators under torch.func cannot be compiled")
-    return found
+    return active
 
 
 def is_mapped(x: torch.Tensor) -> bool:
-    """Tell whether ``vmap`` is at work on a tensor, so that its numbers cannot be read."""
+    """Return whether ``vmap`` is mapping a tensor, so that its numbers cannot be read."""
     while torch._C._functorch.is_functorch_wrapped_tensor(x):
         if torch._C._functorch.is_batchedtensor(x):
             return True
@@ -54,29 +54,29 @@ def is_mapped(x: torch.Tensor) -> bool:
 
 
 def plain(tensors: Tensors, reader: str) -> Tensors:
-    """Return tensors whose numbers can be read; NotImplementedError where ``vmap`` is at work.
+    """Return tensors whose numbers can be read; NotImplementedError under ``vmap``.
 
-    They are to be read within :func:`no_transforms`: else what is made of them stands for numbers.
+    Read them within :func:`no_transforms`: otherwise their results are abstract too.
 
     Parameters
     ----------
     reader : str
-        Who reads them, for the message.
+        The reader's name, for the message.
     """
     if any(map(is_mapped, tensors)):
         raise NotImplementedError(
             f"{reader} cannot be mapped by torch.func.vmap: fold the mapped axis into the first one"
         )
-    found = []
+    readable = []
     for x in tensors:
         while torch._C._functorch.is_functorch_wrapped_tensor(x):
             x = torch._C._functorch.get_unwrapped(x)
-        found.append(x)
-    return found
+        readable.append(x)
+    return readable
 
 
 def refuse_transforms(query: str, scores: Tensors) -> None:
-    """Raise NotImplementedError where a query that reads numbers gets tensors that stand for some.
+    """Raise NotImplementedError if a query that reads numbers gets abstract tensors.
 
     Parameters
     ----------
@@ -86,15 +86,15 @@ def refuse_transforms(query: str, scores: Tensors) -> None:
     """
     if any(torch._C._functorch.is_functorch_wrapped_tensor(block) for block in scores):
         raise NotImplementedError(
-            f"{query} cannot be transformed by torch.func: for vmap, fold the mapped axis into the "
-            "first one; derivatives it has none"
+            f"{query} cannot be transformed by torch.func: it has no derivatives; for "
+            "vmap, fold the mapped axis into the first one"
         )
 
 
 def value(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
     """Return the value of each example."""
-    found: torch.Tensor = _Value.apply(lengths, kind, temperature, *scores)
-    return found
+    values: torch.Tensor = _Value.apply(lengths, kind, temperature, *scores)
+    return values
 
 
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
@@ -105,8 +105,8 @@ def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float)
 
 def entropy(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
     """Return the entropy of each example in nats."""
-    found: torch.Tensor = _Entropy.apply(lengths, kind, temperature, *scores)
-    return found
+    entropies: torch.Tensor = _Entropy.apply(lengths, kind, temperature, *scores)
+    return entropies
 
 
 def loss(
@@ -125,9 +125,9 @@ def loss(
     y = list(_Checked.apply(lengths, kind, tuple(scores[0].shape[1:]), *y))
     raised, constant = compute.raised(which, scores, lengths, y, table, cost, constant, margin)
     within = which.clamped(scores, lengths, y)
-    found = value([raised, *scores[1:]], lengths, kind, temperature)
-    found = found - value([within, *scores[1:]], lengths, kind, temperature)
-    return found if constant is None else found + margin * constant
+    losses = value([raised, *scores[1:]], lengths, kind, temperature)
+    losses = losses - value([within, *scores[1:]], lengths, kind, temperature)
+    return losses if constant is None else losses + margin * constant
 
 
 class _Value(torch.autograd.Function):
@@ -212,11 +212,11 @@ class _Parts(torch.autograd.Function):
         rest, scores = _kept(ctx)
         bends = _Curvature.apply(*rest, len(scores), *scores, *grads)
         shared = named_kind(ctx.kind).shared
-        found = [
+        gradients = [
             (bend.sum(dim=0) if is_shared else bend).to(block.dtype)
             for block, is_shared, bend in zip(scores, shared, bends, strict=True)
         ]
-        return None, None, None, *found
+        return None, None, None, *gradients
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -232,7 +232,7 @@ class _Parts(torch.autograd.Function):
 
 
 class _Curvature(torch.autograd.Function):
-    """Gradients' derivatives along a direction."""
+    """Derivatives of gradients along a direction."""
 
     @staticmethod
     def forward(
@@ -266,7 +266,7 @@ class _Curvature(torch.autograd.Function):
 
 
 class _Checked(torch.autograd.Function):
-    """Gold outputs that have been looked at."""
+    """Checked gold outputs."""
 
     @staticmethod
     def forward(lengths: torch.Tensor, kind: str, shape: tuple[int, ...], *y: torch.Tensor) -> Any:
@@ -283,8 +283,8 @@ class _Checked(torch.autograd.Function):
         lengths, kind, shape, *y = args
         size = info.batch_size
         y = [each_copy(size, t, dim) for t, dim in zip(y, in_dims[3:], strict=True)]
-        found = _Checked.apply(each_copy(size, lengths, in_dims[0]), kind, shape, *y)
-        return tuple(t.unflatten(0, (size, -1)) for t in found), (0,) * len(found)
+        checked = _Checked.apply(each_copy(size, lengths, in_dims[0]), kind, shape, *y)
+        return tuple(t.unflatten(0, (size, -1)) for t in checked), (0,) * len(checked)
 
 
 def _keep(ctx: Any, inputs: Any) -> None:
@@ -299,7 +299,7 @@ def _kept(ctx: Any) -> tuple[tuple[Any, ...], Tensors]:
 
 
 def _weighted(ctx: Any, scores: Tensors, slopes: Any, grad: torch.Tensor) -> Any:
-    """Return the gradients of the blocks: each example's slopes times what its number is worth."""
+    """Return the gradients of the blocks: each example's slopes times its weight."""
     types = [block.dtype for block in scores]
     return None, None, None, *scale(grad, [*slopes], named_kind(ctx.kind).shared, types)
 
@@ -314,7 +314,7 @@ def _along(ctx: Any, scores: Tensors, slopes: Any, tangents: Any) -> Any:
 
 
 def _lines(ctx: Any, scores: Tensors, tangents: Any) -> Tensors:
-    """Return the directions of each example, shared blocks' too."""
+    """Return the directions of each example, also for shared blocks."""
     batch = len(scores[0])
     dtype = compute.part_type(compute.one_type(scores))
     shared = named_kind(ctx.kind).shared
@@ -325,7 +325,7 @@ def _lines(ctx: Any, scores: Tensors, tangents: Any) -> Tensors:
 
 
 def _fold(info: Any, in_dims: Any, args: Any) -> tuple[tuple[Any, ...], Tensors, Fold]:
-    """Return the arguments of a function with the mapped axis in that of the batch."""
+    """Return the arguments of a function with the mapped axis folded into the batch axis."""
     lengths, kind, temperature, *scores = args
     fold = Fold(info.batch_size, kind, scores, in_dims[3:])
     return (fold.each(lengths, in_dims[0]), fold.kind, temperature), fold.scores, fold

@@ -1,4 +1,4 @@
-"""The labs: from a request to what the page shows. No lab computes before its sizes are checked."""
+"""The labs: functions from a request to the content of a page; sizes are checked first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LABS = ("sequence", "parse", "messages", "image", "learning", "constraints", "te
 
 
 def ask(lab: str, values: Any, models: Models) -> dict[str, Any]:
-    """Return the answer of a lab, raising :class:`Refused` where the request is not answered."""
+    """Return the answer of a lab; :class:`Refused` if the request is invalid."""
     request = Request(values)
     if lab == "text":
         from .text import answer as answer_text
@@ -25,5 +25,5 @@ def ask(lab: str, values: Any, models: Models) -> dict[str, Any]:
         raise Refused(f"there is no lab {lab!r}")
     from importlib import import_module
 
-    found: dict[str, Any] = import_module(f".{lab}", __name__).answer(request)
-    return found
+    response: dict[str, Any] = import_module(f".{lab}", __name__).answer(request)
+    return response

@@ -1,4 +1,4 @@
-"""The Parse lab, constituents: CKY with a grammar that one writes."""
+"""The Parse lab for constituents: CKY with the user's grammar."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MOST_WORDS, MOST_SYMBOLS, MOST_RULES, MOST_TREES = 10, 30, 80, 500
 
 
 class Written:
-    """A grammar as it is written: a line a rule, ``S -> NP VP 0.5``; the score may be left out.
+    """A grammar as text, one rule per line, ``S -> NP VP 0.5``; the score may be omitted.
 
-    A right-hand side that is on no left-hand side is a word.
+    A right-hand side that is not a left-hand side is a word.
     """
 
     def __init__(self, text: str) -> None:
@@ -91,7 +91,7 @@ def _rule(line: str, number_: int) -> tuple[str, list[str], float]:
 
 
 class Judged:
-    """A gold tree in brackets, and what loss augmentation adds: 1 for each span that it lacks."""
+    """A gold tree in brackets, and its cost for loss augmentation: 1 for each span not in it."""
 
     def __init__(self, request: Request, written: Written, words: list[str]) -> None:
         text = request.text("gold") if request.has("gold") else ""
@@ -110,7 +110,7 @@ class Judged:
 
 def _read_brackets(text: str, symbols: list[str], words: list[str]) -> list[tuple[int, int, int]]:
     """Return the spans of a tree such as (S (NP fish) (VP sleep)), outer ones first."""
-    found: list[tuple[int, int, int]] = []
+    spans: list[tuple[int, int, int]] = []
     open_: list[tuple[int, int]] = []  # place in found, begin
     leaves: list[str] = []
     expected = False
@@ -119,33 +119,33 @@ def _read_brackets(text: str, symbols: list[str], words: list[str]) -> list[tupl
             if not open_ or expected:
                 raise Refused("the gold tree has a bracket too many, or an empty one")
             place, begin = open_.pop()
-            found[place] = (begin, len(leaves), found[place][2])
+            spans[place] = (begin, len(leaves), spans[place][2])
         elif token == "(":
             expected = True
         elif expected:
             if token not in symbols:
                 raise Refused(f"the grammar has no symbol {token!r} of the gold tree")
-            open_.append((len(found), len(leaves)))
-            found.append((len(leaves), 0, symbols.index(token)))
+            open_.append((len(spans), len(leaves)))
+            spans.append((len(leaves), 0, symbols.index(token)))
             expected = False
         else:
             leaves.append(token)
-    if open_ or not found:
+    if open_ or not spans:
         raise Refused("the gold tree is not closed: write it as (S (NP fish) (VP sleep))")
     if [w.lower() for w in leaves] != [w.lower() for w in words]:
         raise Refused(f"the words of the gold tree are {' '.join(leaves)!r}, not the sentence's")
-    return found
+    return spans
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     written = Written(request.text("grammar"))
     words = request.words("words", MOST_WORDS)
     mode = request.choice("mode", ("max", "sum"))
     judged = Judged(request, written, words)
     structure = Constituency(written.grammar)
-    given = written.scores(words)
-    scores = {**given, "span": judged.cost} if judged.augmented else given
+    own_scores = written.scores(words)
+    scores = {**own_scores, "span": judged.cost} if judged.augmented else own_scores
     trace = traces.cky(written.grammar, temperature=float(mode == "sum"), **scores)
     count = structure.count(**scores)
     ranked = structure.kbest(min(MOST_TREES, max(2, count)), **scores)
@@ -153,7 +153,7 @@ def answer(request: Request) -> dict[str, Any]:
 
     def described(tree: Any) -> dict[str, Any]:
         try:
-            value = structure.score(tree, **given)
+            value = structure.score(tree, **own_scores)
         except ValueError as error:
             raise Refused(f"the grammar does not derive the gold tree: {error}") from None
         if value == -math.inf:
@@ -188,7 +188,7 @@ def _span_marginals(
     written: Written, words: list[str], structure: Any, scores: Any, ranked: Any, count: int,
     log_z: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Return the probability of each labelled span, by inside–outside and by adding up trees."""
+    """Return the probability of each labelled span, by inside–outside and by enumeration."""
     n, K = len(words), len(written.symbols)
     p = structure.marginals(**{"span": np.zeros((n, n + 1, K)), **scores})["span"]
     every = np.zeros((n, n + 1, K))
@@ -237,7 +237,7 @@ def _steps(
             waiting += [tuple(t) for t in option["tails"]]
         return sorted(spans, key=lambda s: (s[0], -s[1]))
 
-    found = []
+    steps = []
     for step in trace.steps:
         node = tuple(step["node"])
         if step["kind"] != "fill" or step["value"] == -math.inf or node[0] == "goal":
@@ -245,7 +245,7 @@ def _steps(
         i, j, a = node[1:]
         options = [o for o in step["options"] if o["value"] > -math.inf]
         if node[0] == "symbol" and len(options) == 1 and options[0]["tails"][0][3] == a:
-            continue  # no unary rule above it: nothing happens
+            continue  # no unary rule above it, so no step
         text, symbol = " ".join(words[i:j]), written.symbols[a]
         terms, ways, splits = [], [], []
         for o in options:
@@ -267,7 +267,7 @@ def _steps(
         lines.append(equals(braces(function, terms), number(step["value"])))
         what = f"sum of {plural(len(terms), 'way')}" if sums else f"best of {len(terms)}"
         say = f"{symbol} over “{text}”: {what}, {number(step['value'])}."
-        found.append(
+        steps.append(
             {"kind": node[0], "cell": [i, j], "symbol": symbol, "value": step["value"],
              "splits": splits, "spans": tree_of(node), "formula": lines, "say": say}
         )  # fmt: skip
@@ -278,16 +278,18 @@ def _steps(
         say = f"The log of the sum over all trees is {number(trace.value)}."
         lines = [f"log Z = {written.symbols[0]}[{' '.join(words)}] = {number(trace.value)}"]
         lines.append("P(tree) = exp(score − log Z); a span's probability adds up its trees'")
-    found.append(
+    steps.append(
         {"kind": "done", "cell": [0, len(words)], "symbol": written.symbols[0],
          "value": trace.value, "splits": [], "spans": trace.answer, "formula": lines,
          "say": say}
     )  # fmt: skip
-    return found
+    return steps
 
 
 def _python(written: Written, words: list[str], mode: str, judged: Judged) -> str:
-    lexicon = {w: found for w, found in written.words.items() if w in {x.lower() for x in words}}
+    lexicon = {
+        w: symbols for w, symbols in written.words.items() if w in {x.lower() for x in words}
+    }
     lines = [
         "import numpy as np",
         "from structlearn import traces",

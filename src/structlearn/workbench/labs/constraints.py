@@ -1,4 +1,4 @@
-"""The Constraints lab: write one, see the answer change, and what that costs."""
+"""The Constraints lab: answers of a chain under constraints, and the cost of the search."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from ..requests import Refused, Request
 from .sequence import Sequence, literal
 
 MOST_CONSTRAINTS = 8
-#: Sequences that are listed where they keep to the constraints.
+#: The most sequences that are enumerated to list those that satisfy the constraints.
 MOST_SUMMED = 512
-#: States of an automaton that is drawn beside the trellis.
+#: The most states of an automaton that is drawn beside the trellis.
 MOST_DRAWN = 24
 
 HELP = (
@@ -49,12 +49,12 @@ class Read:
 
     @property
     def constraints(self) -> list[Any]:
-        """The objects, mostly one."""
+        """The constraint objects, usually one."""
         return self.made if isinstance(self.made, list) else [self.made]
 
 
 def read_constraint(text: str, labels: list[str], length: int) -> Read:
-    """Return the constraint that a line stands for; positions count from 1."""
+    """Return the constraint on a line; positions are numbered from 1."""
     line = " ".join(text.split())
     label = "(" + "|".join(sorted(map(re.escape, labels), key=len, reverse=True)) + ")"
 
@@ -71,26 +71,26 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
             return Label(name), f"Label({name!r})"
         return Label(name, at=place(position)), f"Label({name!r}, at={place(position)})"
 
-    found = re.fullmatch(rf"(forbid|require) {label}(?: at (\d{{1,3}}))?", line)
-    if found:
-        made, python = one(found[2], found[3])
-        function = {"forbid": forbid, "require": require}[found[1]]
-        return Read(function(made), f"{found[1]}({python})")
-    found = re.fullmatch(rf"forbid {label} then {label}", line)
-    if found:
-        a, b = found[1], found[2]
+    match = re.fullmatch(rf"(forbid|require) {label}(?: at (\d{{1,3}}))?", line)
+    if match:
+        made, python = one(match[2], match[3])
+        function = {"forbid": forbid, "require": require}[match[1]]
+        return Read(function(made), f"{match[1]}({python})")
+    match = re.fullmatch(rf"forbid {label} then {label}", line)
+    if match:
+        a, b = match[1], match[2]
         return Read(forbid(Part("transition", a, b)), f'forbid(Part("transition", {a!r}, {b!r}))')
-    found = re.fullmatch(rf"(at most|at least|exactly) (\d{{1,3}}) {label}", line)
-    if found:
-        made, python = one(found[3], None)
-        count = int(found[2])
+    match = re.fullmatch(rf"(at most|at least|exactly) (\d{{1,3}}) {label}", line)
+    if match:
+        made, python = one(match[3], None)
+        count = int(match[2])
         bounds = {"at most": at_most, "at least": at_least, "exactly": exactly}
         return Read(
-            bounds[found[1]](count, made), f"{bounds[found[1]].__name__}({count}, {python})"
+            bounds[match[1]](count, made), f"{bounds[match[1]].__name__}({count}, {python})"
         )
-    found = re.fullmatch(rf"if {label} at (\d{{1,3}}) then {label} at (\d{{1,3}})", line)
-    if found:
-        first, second = one(found[1], found[2]), one(found[3], found[4])
+    match = re.fullmatch(rf"if {label} at (\d{{1,3}}) then {label} at (\d{{1,3}})", line)
+    if match:
+        first, second = one(match[1], match[2]), one(match[3], match[4])
         return Read(if_then(first[0], second[0]), f"if_then({first[1]}, {second[1]})")
     if re.match(r"[a-z_]+\(", line):
         try:
@@ -105,7 +105,7 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     sequence = Sequence(request)
     lines = [line for line in request.text("constraints", 1000).splitlines() if line.strip()]
     if len(lines) > MOST_CONSTRAINTS:
@@ -113,7 +113,7 @@ def answer(request: Request) -> dict[str, Any]:
     read = [read_constraint(line, sequence.labels, len(sequence.words)) for line in lines]
     chain, scores = Chain(), sequence.scores
     free = chain.argmax(**scores)
-    found: dict[str, Any] = {
+    response: dict[str, Any] = {
         "algorithm": "constrained search",
         "free": sequence.described(free.tolist()),
         "shown": scores["label"],
@@ -124,7 +124,7 @@ def answer(request: Request) -> dict[str, Any]:
         "count": None,
         "outputs": None,
     }
-    made = [one for r in read for one in r.constraints]
+    made = [constraint for r in read for constraint in r.constraints]
     constrained = with_constraints(chain, made, classes=sequence.labels)
     try:
         trace = traces.constrained_search(constrained, **scores)
@@ -132,7 +132,7 @@ def answer(request: Request) -> dict[str, Any]:
         lines_ = ["no sequence keeps to all of these", str(error)]
         steps = [{"kind": "none", "path": None, "formula": lines_, "say": "No sequence is left."}]
         return {
-            **found,
+            **response,
             "steps": steps,
             "best": None,
             "price": None,
@@ -145,9 +145,9 @@ def answer(request: Request) -> dict[str, Any]:
     steps = [_search(sequence, constrained, trace, step) for step in trace.steps]
     ranked = constrained.kbest(2, **scores)
     second = ranked[1][1].tolist() if len(ranked) > 1 else None
-    found |= _sums(sequence, constrained, read, request.choice("mode", ("max", "sum")))
+    response |= _sums(sequence, constrained, read, request.choice("mode", ("max", "sum")))
     return {
-        **found,
+        **response,
         "steps": steps,
         "best": sequence.described(best),
         "runner_up": None if second is None else sequence.described(second),
@@ -158,32 +158,32 @@ def answer(request: Request) -> dict[str, Any]:
 
 
 def _sums(sequence: Sequence, constrained: Any, read: list[Read], mode: str) -> dict[str, Any]:
-    """Return the sequences that keep to everything, and the probabilities given that they do."""
-    found: dict[str, Any] = {"outputs": None, "enumerated": None, "marginals": None}
+    """Return the sequences that satisfy all constraints, and probabilities given them."""
+    response: dict[str, Any] = {"outputs": None, "enumerated": None, "marginals": None}
     scores = sequence.scores
     L, K = len(sequence.words), len(sequence.labels)
     if mode == "max":
-        return found
+        return response
     if K**L <= MOST_SUMMED:
         keep = None
         if read:
             keep = lambda y: constrained.broken(y, **scores) is None  # noqa: E731
         every = Enumeration(*sequence.factors(), keep=keep)
-        found |= {"outputs": every.rows(sequence.described), "enumerated": every.marginals}
-        found["count"] = len(every.every)
-    found["marginals"] = constrained.marginals(**scores)["label"]
-    return found
+        response |= {"outputs": every.rows(sequence.described), "enumerated": every.marginals}
+        response["count"] = len(every.every)
+    response["marginals"] = constrained.marginals(**scores)["label"]
+    return response
 
 
 def _search(sequence: Sequence, constrained: Any, trace: Any, step: Any) -> dict[str, Any]:
-    """Return what the lab shows of one search: the automata in it, the answer, what breaks."""
+    """Return one search as a step: its automata, its answer, the violated constraints."""
     compiled = constrained._compiled(sequence.scores)[2]
     rules = [str(rule) for rule, _ in compiled.every_automaton]
     named, path = " ".join(sequence.named(step["output"])), step["output"]
     joined, broken = step["automata"], [rules[c] for c in step["rejecting"]]
     states = plural(step["states"], "state")
-    said = f"in the product with {plural(len(joined), 'automaton', 'automata')}, {states}"
-    where = said if joined else "without automata"
+    place = f"in the product with {plural(len(joined), 'automaton', 'automata')}, {states}"
+    where = place if joined else "without automata"
     text = [f"the best {where}: {named}: {number(step['value'])}"]
     text.append("rejected by: " + "; ".join(broken) if broken else "accepted by all: the answer")
     drawn = _drawn([compiled.automata[c] for c in joined], sequence.labels)
@@ -197,14 +197,16 @@ def _search(sequence: Sequence, constrained: Any, trace: Any, step: Any) -> dict
 
 
 def _drawn(automata: list[Any], labels: list[str]) -> str:
-    """Return the minimal automaton of several as SVG; the single ones where that is large."""
+    """Return the minimal product automaton as SVG; the single automata if it is too large."""
     if not automata:
         return ""
     try:
         product = explore(
-            tuple(one.start for one in automata),
+            tuple(automaton.start for automaton in automata),
             lambda state, k: _step(automata, state, k),
-            lambda state: all(one.accepting[s] for one, s in zip(automata, state, strict=True)),
+            lambda state: all(
+                automaton.accepting[s] for automaton, s in zip(automata, state, strict=True)
+            ),
             len(labels),
             lambda k: k,
         )
@@ -215,7 +217,9 @@ def _drawn(automata: list[Any], labels: list[str]) -> str:
 
 
 def _step(automata: list[Any], state: Any, label: int) -> Any:
-    after = tuple(int(one.next[s, label]) for one, s in zip(automata, state, strict=True))
+    after = tuple(
+        int(automaton.next[s, label]) for automaton, s in zip(automata, state, strict=True)
+    )
     return None if min(after) < 0 else after
 
 

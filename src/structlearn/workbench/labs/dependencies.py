@@ -1,4 +1,4 @@
-"""The Parse lab, dependencies: Chu-Liu/Edmonds and Eisner."""
+"""The Parse lab for dependencies: Chu-Liu/Edmonds and Eisner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..requests import Array, Refused, Request
 from .sequence import literal
 
 MOST_WORDS = 12
-#: Trees that are enumerated beside the search, and of those how many are listed.
+#: The most trees that are enumerated to check the search, and the number of them listed.
 MOST_TREES, MOST_ROWS = 2_500, 40
 
 
@@ -39,11 +39,11 @@ class Sentence:
 
     @property
     def scores(self) -> Array:
-        """The scores that are searched."""
+        """The scores to be searched."""
         return self.arc + self.cost if self.augmented else self.arc
 
     def node(self, v: int) -> str:
-        """Return how a text calls a node: a word, the root, or a cycle."""
+        """Return the name of a node in texts: a word, the root, or a cycle."""
         if v == 0:
             return "root"
         return self.words[v - 1] if v <= len(self.words) else f"C{v - len(self.words)}"
@@ -67,7 +67,7 @@ def _check_tree(heads: list[int]) -> None:
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     sentence = Sentence(request)
     mode = request.choice("mode", ("max", "sum"))
     structure, arc = sentence.structure, sentence.scores
@@ -82,7 +82,7 @@ def answer(request: Request) -> dict[str, Any]:
         trace = traces.chu_liu_edmonds(arc)
         steps = _edmonds_steps(trace, sentence)
     ranked = structure.kbest(2, arc=arc)
-    found: dict[str, Any] = {
+    response: dict[str, Any] = {
         "algorithm": trace.algorithm if mode == "max" or sentence.projective else "matrix–tree",
         "steps": steps,
         "value": trace.value,
@@ -95,8 +95,8 @@ def answer(request: Request) -> dict[str, Any]:
         "marginals": marginals,
         "python": _python(sentence, mode),
     }
-    found["log_partition"] = structure.log_partition(arc=arc) if mode == "sum" else None
-    return {**found, **_enumerated(sentence, found["count"])}
+    response["log_partition"] = structure.log_partition(arc=arc) if mode == "sum" else None
+    return {**response, **_enumerated(sentence, response["count"])}
 
 
 def _enumerated(sentence: Sentence, count: int) -> dict[str, Any]:
@@ -126,18 +126,18 @@ def _every_tree(n: int, projective: bool) -> Any:
 
 
 def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
-    """Return the steps with the arcs that are chosen so far, by node; cycles by their members."""
-    found: list[dict[str, Any]] = []
+    """Return the steps with the arcs chosen so far, by node, and cycles with their members."""
+    steps: list[dict[str, Any]] = []
     heads: dict[int, int] = {}
     members: dict[int, list[int]] = {}
     name = sentence.node
     n = len(sentence.words)
 
     def state() -> dict[str, Any]:
-        inside = {v for some in members.values() for v in some}
+        inside = {v for cycle in members.values() for v in cycle}
         return {
             "arcs": [[h, v] for v, h in heads.items() if v not in inside],
-            "inside": [[heads[v], v] for some in members.values() for v in some],
+            "inside": [[heads[v], v] for cycle in members.values() for v in cycle],
             "cycles": [[c, _words_of(c, members, n)] for c in members],
         }
 
@@ -153,22 +153,22 @@ def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, An
             ]
             say = f"{name(m)} takes its best arc, from {name(h)}."
         elif kind == "contract":
-            c, some = step["cycle"], step["members"]
-            members[c] = some
+            c, cycle = step["cycle"], step["members"]
+            members[c] = cycle
             heads[c] = step["head"]
-            inner = [f"{name(v)} {number(x)}" for v, x in zip(some, step["inner"], strict=True)]
+            inner = [f"{name(v)} {number(x)}" for v, x in zip(cycle, step["inner"], strict=True)]
             offers = [
                 f"{name(u)}: {number(x)}"
                 for u, x in zip(step["others"], step["enter"], strict=True)
             ]
             offers.append(f"root: {number(step['from_root'])}")
             lines = [
-                f"cycle {name(c)} = {{ {', '.join(name(v) for v in some)} }}, arcs inside: "
+                f"cycle {name(c)} = {{ {', '.join(name(v) for v in cycle)} }}, arcs inside: "
                 + ", ".join(inner),
                 "an arc that enters replaces one inside, so it counts less that one's score:",
                 f"offers: {',  '.join(offers)};  best from {name(step['head'])}",
             ]
-            words = " and ".join(name(v) for v in some)
+            words = " and ".join(name(v) for v in cycle)
             say = f"{words} form a cycle. It becomes one node, {name(c)}; its best arc comes from "
             say += f"{name(step['head'])}."
         elif kind == "penalty":
@@ -182,21 +182,21 @@ def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, An
             say += f"{name(step['head'])}."
         else:
             c, entered, h = step["cycle"], step["entered"], step["head"]
-            some = members.pop(c, [])
+            cycle = members.pop(c, [])
             heads.pop(c, None)
             heads[entered] = h
             lines = [f"open {name(c)}: {name(h)} enters at {name(entered)},"]
-            kept = [f"{name(heads[v])}→{name(v)}" for v in some if v != entered]
-            lines.append(f"the other arcs of the cycle stay: {', '.join(kept)}")
+            remaining = [f"{name(heads[v])}→{name(v)}" for v in cycle if v != entered]
+            lines.append(f"the other arcs of the cycle stay: {', '.join(remaining)}")
             say = f"The cycle {name(c)} opens: {name(h)} enters at {name(entered)}."
-        found.append({"kind": kind, "formula": lines, "say": say, **state()})
+        steps.append({"kind": kind, "formula": lines, "say": say, **state()})
     arcs = [[h, m] for m, h in enumerate(trace.answer, 1)]
     scores = [float(sentence.scores[h, m]) for h, m in arcs]
     lines = [f"score = {added(scores)} = {number(trace.value)}"]
     say = f"The best tree scores {number(trace.value)}."
     done = {"arcs": arcs, "inside": [], "cycles": []}
-    found.append({"kind": "done", "formula": lines, "say": say, **done})
-    return found
+    steps.append({"kind": "done", "formula": lines, "say": say, **done})
+    return steps
 
 
 def _words_of(node: int, members: dict[int, list[int]], n: int) -> list[int]:
@@ -217,7 +217,7 @@ _READS = {
 def _matrix_steps(sentence: Sentence, marginals: Any) -> list[dict[str, Any]]:
     """Return sums over all trees as one determinant (matrix–tree theorem), one root each.
 
-    Each word's column is divided by its largest entry, which the logarithm adds again.
+    Each word's column is divided by its largest entry, which is added back to the logarithm.
     """
     arc, n = sentence.scores, len(sentence.words)
     inner = arc.copy()
@@ -228,19 +228,19 @@ def _matrix_steps(sentence: Sentence, marginals: Any) -> list[dict[str, Any]]:
     laplacian[0] = weight[0]
     name = sentence.node
     nothing: dict[str, Any] = {"inside": [], "cycles": [], "arcs": []}
-    found: list[dict[str, Any]] = []
-    shown = [f"{w}: {number(float(t))}" for w, t in zip(sentence.words, top, strict=True)]
-    lines = ["w(h, m) = exp(score(h, m) − best of m);  best: " + ",  ".join(shown)]
+    steps: list[dict[str, Any]] = []
+    best = [f"{w}: {number(float(t))}" for w, t in zip(sentence.words, top, strict=True)]
+    lines = ["w(h, m) = exp(score(h, m) − best of m);  best: " + ",  ".join(best)]
     for h in range(n + 1):
         row = [number(float(weight[h, m])) if h != m + 1 else "–" for m in range(n)]
         lines.append(f"from {name(h)}: {'  '.join(row)}")
     say = "Every arc gets a weight: exp of its score, less the best of its word."
-    found.append({"kind": "weights", "formula": lines, "say": say, **nothing})
+    steps.append({"kind": "weights", "formula": lines, "say": say, **nothing})
     lines = ["L: off the diagonal −w(h, m), on it the sum of m's weights from words;"]
     lines.append("its first row is replaced by the root's weights, so that one word has the root")
     lines += ["  ".join(number(float(x)) for x in row) for row in laplacian]
     say = "One matrix holds all trees: its determinant is the sum of their weights."
-    found.append({"kind": "matrix", "formula": lines, "say": say, **nothing})
+    steps.append({"kind": "matrix", "formula": lines, "say": say, **nothing})
     log_z = sentence.structure.log_partition(arc=arc)
     lines = ["log Z = log det L + the best scores that were taken out"]
     lines.append(
@@ -248,21 +248,21 @@ def _matrix_steps(sentence: Sentence, marginals: Any) -> list[dict[str, Any]]:
         f"{number(log_z)}"
     )
     say = f"The log of the sum over all trees is {number(log_z)}."
-    found.append({"kind": "determinant", "formula": lines, "say": say, **nothing})
+    steps.append({"kind": "determinant", "formula": lines, "say": say, **nothing})
     for m in range(1, n + 1):
         order = np.argsort(-marginals[:, m], kind="stable")
         rows = [f"{name(int(h))} {number(float(marginals[h, m]))}" for h in order if h != m]
         lines = [f"P(head of {name(m)}) = ∂ log Z / ∂ score:  {',  '.join(rows)}"]
         likely = [[int(h), m] for h in order if marginals[h, m] >= 0.1]
         say = f"The head of {name(m)} is most likely {name(int(order[0]))}."
-        arcs = [*found[-1]["arcs"], *likely]
-        found.append({"kind": "share", "formula": lines, "say": say, **nothing, "arcs": arcs})
-    return found
+        arcs = [*steps[-1]["arcs"], *likely]
+        steps.append({"kind": "share", "formula": lines, "say": say, **nothing, "arcs": arcs})
+    return steps
 
 
 def _eisner_steps(trace: traces.Trace, sentence: Sentence, sums: bool) -> list[dict[str, Any]]:
     function = "log Σ exp" if sums else "max"
-    found: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
     filled = {tuple(s["node"]): s for s in trace.steps if s["kind"] == "fill"}
     name = sentence.node
 
@@ -276,7 +276,7 @@ def _eisner_steps(trace: traces.Trace, sentence: Sentence, sums: bool) -> list[d
         return arcs
 
     used, waiting = set(), [("goal",)]
-    while waiting:  # items that no tree with one root is made of are not shown
+    while waiting:  # items that are not part of any tree with one root are not shown
         at: tuple[Any, ...] = waiting.pop()
         used.add(at)
         tails = {tuple(t) for o in filled[at]["options"] for t in o["tails"]}
@@ -300,18 +300,18 @@ def _eisner_steps(trace: traces.Trace, sentence: Sentence, sums: bool) -> list[d
             )
         lines = [what, equals(braces(function, terms), number(step["value"]))]
         span = [0, len(sentence.words)] if node[0] == "goal" else [node[1], node[2]]
-        how = f"Sum of {plural(len(terms), 'way')}" if sums else f"Best of {len(terms)}"
-        say = f"{what}. {how}: {number(step['value'])}."
-        found.append(
+        summary = f"Sum of {plural(len(terms), 'way')}" if sums else f"Best of {len(terms)}"
+        say = f"{what}. {summary}: {number(step['value'])}."
+        steps.append(
             {"kind": node[0], "span": span, "arcs": arcs_of(node), "inside": [], "cycles": [],
              "formula": lines, "say": say}
         )  # fmt: skip
-    return found + (_arc_shares(trace, sentence) if sums else [])
+    return steps + (_arc_shares(trace, sentence) if sums else [])
 
 
 def _arc_shares(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
     """Return a step for each arc that the outside pass gives a probability."""
-    found: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
     inside = {tuple(s["node"]): s["value"] for s in trace.steps if s["kind"] == "fill"}
     goal = next(s for s in trace.steps if s["node"] == ["goal"])
     for option in goal["options"]:
@@ -320,7 +320,7 @@ def _arc_shares(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]
         lines = [f"P(root → {sentence.node(m)}) = exp(its way to the whole − log Z)"]
         lines.append(f"= exp({added([option['value'], -trace.value])}) = {number(share)}")
         say = f"{sentence.node(m)} hangs from the root with probability {number(share)}."
-        found.append(
+        steps.append(
             {"kind": "share", "span": [0, m], "arcs": [[0, m]], "inside": [], "cycles": [],
              "formula": lines, "say": say}
         )  # fmt: skip
@@ -334,23 +334,23 @@ def _arc_shares(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]
         terms = added([inside[tuple(step["node"])], step["value"], -trace.value])
         lines = [f"P({arc}) = exp(inside + outside − log Z)"]
         lines.append(f"= exp({terms}) = {number(step['mass'])}")
-        found.append(
+        steps.append(
             {"kind": "share", "span": [i, j], "arcs": [[h, m]], "inside": [], "cycles": [],
              "formula": lines, "say": f"{arc} has probability {number(step['mass'])}."}
         )  # fmt: skip
-    return found
+    return steps
 
 
 def _unfolded(filled: dict[Any, Any], step: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the splits behind an arc: the options of the item between its ends."""
-    found = []
+    """Return the splits of an arc: the options of the item between its ends."""
+    splits = []
     for option in step["options"]:
         for tail in option["tails"]:
             if tail[0] != "between":
                 return list(step["options"])
             for split in filled[tuple(tail)]["options"]:
-                found.append({"tail_values": split["tail_values"], "parts": option["parts"]})
-    return found
+                splits.append({"tail_values": split["tail_values"], "parts": option["parts"]})
+    return splits
 
 
 def _python(sentence: Sentence, mode: str) -> str:

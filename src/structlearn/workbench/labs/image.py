@@ -14,12 +14,12 @@ from ..requests import Refused, Request
 from .sequence import literal
 
 MOST_SIDE = 16
-#: Pixels that are enumerated, that branch and bound takes, and whose marginals are exact sums.
+#: The most pixels for enumeration, for branch and bound, and for exact marginals.
 MOST_ENUMERATED, MOST_BRANCHED, MOST_SUMMED = 12, 16, 100
 
 
 class Painting:
-    """What is painted: the score of "object" at each pixel, how much neighbours hold together."""
+    """A painting: the score of "object" at each pixel, and the strength between neighbours."""
 
     def __init__(self, request: Request) -> None:
         height = request.whole("height", 6, 1, MOST_SIDE)
@@ -45,7 +45,7 @@ class Painting:
         }
 
     def as_graph(self) -> tuple[Any, dict[str, Any]]:
-        """Return the edges and the score blocks of the same as a graph."""
+        """Return the edges and score blocks of the grid as a graph."""
         height, width = self.paint.shape
         node = np.arange(height * width).reshape(height, width)
         across = np.stack((node[:, :-1].ravel(), node[:, 1:].ravel()), axis=1)
@@ -55,16 +55,19 @@ class Painting:
 
     def described(self, y: Any) -> dict[str, Any]:
         """Return an output with its score and cost."""
-        given = {**self.scores, "label": np.stack([np.zeros_like(self.paint), self.paint], axis=-1)}
+        scores = {
+            **self.scores,
+            "label": np.stack([np.zeros_like(self.paint), self.paint], axis=-1),
+        }
         labels = np.asarray(y).reshape(self.paint.shape)
         cost = 0.0 if self.gold is None else float((labels != self.gold).sum())
         named = [plural(int(labels.sum()), "pixel") + " of the object"]
-        score = Grid().score(labels, **given)
+        score = Grid().score(labels, **scores)
         return {"labels": labels, "named": named, "score": score, "cost": cost}
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     painting = Painting(request)
     algorithm = request.choice("algorithm", ("cut", "messages", "branching"))
     mode = request.choice("mode", ("max", "sum"))
@@ -88,7 +91,7 @@ def answer(request: Request) -> dict[str, Any]:
     else:
         trace = traces.minimum_cut(**scores)
         steps = _cut_steps(trace, painting)
-    found = {
+    response = {
         "algorithm": trace.algorithm,
         "steps": steps,
         "best": painting.described(best),
@@ -102,24 +105,24 @@ def answer(request: Request) -> dict[str, Any]:
         "network": trace.about if algorithm == "cut" and mode == "max" else None,
         "python": _python(painting, algorithm, mode),
     }
-    return {**found, **_sums(painting, mode)}
+    return {**response, **_sums(painting, mode)}
 
 
 def _runner_up(painting: Painting, best: Any) -> dict[str, Any] | None:
-    """Return the second best where the picture is small: one search for each pixel."""
+    """Return the second best output of a small picture, by one search for each pixel."""
     if painting.paint.size > 64:
         return None
-    found = Grid().runner_up(best, **painting.scores)
-    return None if found is None else painting.described(found[1])
+    second = Grid().runner_up(best, **painting.scores)
+    return None if second is None else painting.described(second[1])
 
 
 def _sums(painting: Painting, mode: str) -> dict[str, Any]:
     n = painting.paint.size
-    found: dict[str, Any] = {"marginals": None, "enumerated": None, "outputs": None}
+    response: dict[str, Any] = {"marginals": None, "enumerated": None, "outputs": None}
     if mode == "sum" and n <= MOST_SUMMED and min(painting.paint.shape) <= 8:
-        found["marginals"] = Grid().marginals(**painting.scores)["label"][..., 1]
+        response["marginals"] = Grid().marginals(**painting.scores)["label"][..., 1]
     if n > MOST_ENUMERATED:
-        return found
+        return response
     shape = painting.paint.shape
     every = np.array(list(itertools.product((0, 1), repeat=n))).reshape(-1, *shape)
     own = np.where(every == 1, painting.label[..., 1], painting.label[..., 0]).sum(axis=(1, 2))
@@ -128,12 +131,12 @@ def _sums(painting: Painting, mode: str) -> dict[str, Any]:
     value = own - painting.strength * unequal
     weight = np.exp(value - value.max())
     p = weight / weight.sum()
-    found["enumerated"] = np.tensordot(p, every, axes=1)
+    response["enumerated"] = np.tensordot(p, every, axes=1)
     order = np.argsort(-value, kind="stable")[:20]
-    found["outputs"] = [
+    response["outputs"] = [
         {**painting.described(every[i]), "total": float(value[i]), "p": float(p[i])} for i in order
     ]
-    return found
+    return response
 
 
 def _place(v: int, painting: Painting) -> str:
@@ -142,7 +145,7 @@ def _place(v: int, painting: Painting) -> str:
 
 
 def _cut_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, Any]]:
-    found = []
+    steps = []
     left = {}
     for p, q, there, back in trace.about["edges"]:
         left[p, q], left[q, p] = there, back
@@ -160,13 +163,13 @@ def _cut_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, Any]]:
             lines = [way, f"flow {number(step['flow'])}, altogether {number(step['total'])}"]
             say = f"{number(step['flow'])} flows along {plural(len(path), 'pixel')}; "
             say += f"altogether {number(step['total'])}."
-            found.append(
+            steps.append(
                 {"kind": "path", "path": path, "full": [*map(list, full)], "states": None,
                  "formula": lines, "say": say}
             )  # fmt: skip
         elif step["kind"] == "trees":
-            if found:
-                found[-1]["states"] = step["states"]
+            if steps:
+                steps[-1]["states"] = step["states"]
         else:
             y = step["labels"]
             excess = trace.about["excess"]
@@ -178,12 +181,12 @@ def _cut_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, Any]]:
                 f"cut = pixels against their own score + edges cut = {number(own)} + "
                 f"{len(step['edges'])} · {number(painting.strength)} = {number(own + edges)}",
             ]
-            found.append(
+            steps.append(
                 {"kind": "cut", "path": [], "full": step["edges"], "states": None, "labels": y,
                  "formula": lines,
                  "say": f"The cut costs {number(own + edges)}, which is what flowed."}
             )  # fmt: skip
-    return found
+    return steps
 
 
 def _messages(painting: Painting, temperature: float) -> traces.Trace:
@@ -194,7 +197,7 @@ def _messages(painting: Painting, temperature: float) -> traces.Trace:
 def _message_steps(
     trace: traces.Trace, painting: Painting, *, probabilities: bool
 ) -> list[dict[str, Any]]:
-    found = []
+    steps = []
     before: Any = None
     for r, step in enumerate(trace.steps, 1):
         beliefs = np.array(step["beliefs"])
@@ -205,19 +208,19 @@ def _message_steps(
         lines.append(
             f"labels read off score {number(step['value'])}; {plural(changed, 'label')} changed"
         )
-        found.append(
+        steps.append(
             {"kind": "sweep", "shade": shade.tolist(), "labels": step["labels"],
              "formula": lines, "say": f"Sweep {r}: {plural(changed, 'label')} changed."}
         )  # fmt: skip
-    if found:
+    if steps:
         end = "nothing changes any more" if trace.about["converged"] else "not settled yet"
-        found[-1]["formula"].append(end)
-    return found
+        steps[-1]["formula"].append(end)
+    return steps
 
 
 def _branching_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, Any]]:
-    found = []
-    chosen: dict[int, int] = {}
+    steps = []
+    branch: dict[int, int] = {}
     order = trace.about["order"]
     for step in trace.steps:
         if step["kind"] == "leaf":
@@ -226,8 +229,8 @@ def _branching_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, 
             say = f"A whole labelling scores {number(step['value'])}, {what}."
         else:
             depth = step["depth"]
-            chosen = {v: k for v, k in chosen.items() if v in order[:depth]}
-            chosen[step["node"]] = step["label"]
+            branch = {v: k for v, k in branch.items() if v in order[:depth]}
+            branch[step["node"]] = step["label"]
             name = "object" if step["label"] else "background"
             verdict = "cut off" if step["pruned"] else "go on"
             lines = [
@@ -236,12 +239,12 @@ def _branching_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, 
                 f"{number(step['best'])}: {verdict}",
             ]
             say = f"{_place(step['node'], painting)} as {name}: {verdict}."
-        labels = [chosen.get(v, -1) for v in range(painting.paint.size)]
-        found.append({"kind": step["kind"], "labels": labels, "formula": lines, "say": say})
+        labels = [branch.get(v, -1) for v in range(painting.paint.size)]
+        steps.append({"kind": step["kind"], "labels": labels, "formula": lines, "say": say})
     done = {"kind": "done", "labels": trace.answer}
     lines = [f"the best labelling scores {added([trace.value])}"]
-    found.append({**done, "formula": lines, "say": f"The best scores {number(trace.value)}."})
-    return found
+    steps.append({**done, "formula": lines, "say": f"The best scores {number(trace.value)}."})
+    return steps
 
 
 def _python(painting: Painting, algorithm: str, mode: str) -> str:

@@ -23,22 +23,22 @@ MOST_POINTS, MOST_CLASSES, MOST_PASSES = 40, 4, 20
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     topic = request.choice("topic", ("plane", "planes", "family", "dual"))
-    shown = {"plane": _plane, "planes": _planes, "family": _family, "dual": _dual}[topic]
+    lab = {"plane": _plane, "planes": _planes, "family": _family, "dual": _dual}[topic]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # few passes are meant
-        return {"topic": topic, **shown(request)}
+        warnings.simplefilter("ignore")  # few passes are intended
+        return {"topic": topic, **lab(request)}
 
 
 # -- perceptron and subgradients in the plane ---------------------------------------------------
 
 
 def _points(request: Request) -> tuple[Any, list[int]]:
-    given = request.values.get("points")
-    if not isinstance(given, list) or not 2 <= len(given) <= MOST_POINTS:
+    points = request.values.get("points")
+    if not isinstance(points, list) or not 2 <= len(points) <= MOST_POINTS:
         raise Refused(f"points must be 2 to {MOST_POINTS} triples: x, y, class")
-    table = request.scores("points", (len(given), 3))
+    table = request.scores("points", (len(points), 3))
     classes = table[:, 2]
     whole = (classes == np.rint(classes)) & (classes >= 0) & (classes < MOST_CLASSES)
     if not whole.all() or not np.isfinite(table).all():
@@ -148,7 +148,7 @@ def _planes(request: Request) -> dict[str, Any]:
     gold = request.labels("gold", 2, 2) or [0, 1]
     names = "NV"
     X, y = [[["Fish", "Start"], ["Sleep"]]], [[names[k] for k in gold]]
-    # Both labels must exist, whichever the gold ones are.
+    # Both labels must exist, whatever the gold ones are.
     if len(set(gold)) < 2:
         raise Refused("the lectures' gold output has both labels: choose (N, V) or (V, N)")
     model = StructuredSVM(
@@ -213,28 +213,28 @@ def _planes(request: Request) -> dict[str, Any]:
 
 
 def _slice(trace: traces.Trace, C: float) -> dict[str, Any]:
-    """Return the objective along the way from each round's weights to the next, and what is known.
+    """Return the objective between each round's weights and the next, and its lower bound.
 
-    Between two rounds all leads are linear, so a constraint asks for a slack that is linear too. At
-    x = r stand the weights of round r, where what its working set knows has its minimum.
+    Between two rounds all leads are linear, so each constraint's slack is linear too. At x = r are
+    the weights of round r, where the bound of its working set has its minimum.
     """
     rounds = trace.steps if len(trace.steps) > 1 else [trace.steps[0]] * 2
     xs, bases, slacks = [], [], []
-    for r, (one, two) in enumerate(itertools.pairwise(rounds), 1):
-        v = np.concatenate([np.ravel(a) for a in one["weights"].values()])
+    for r, (first, two) in enumerate(itertools.pairwise(rounds), 1):
+        v = np.concatenate([np.ravel(a) for a in first["weights"].values()])
         w = np.concatenate([np.ravel(a) for a in two["weights"].values()])
         last = r == len(rounds) - 1
         for a in np.linspace(0.0, 1.5 if last else 1.0, 31)[: None if last else -1]:
             xs.append(r + a)
             bases.append(0.5 * float((((1 - a) * v + a * w) ** 2).sum()))
-            rows = zip(one["tables"][0], two["tables"][0], strict=True)
+            rows = zip(first["tables"][0], two["tables"][0], strict=True)
             slacks.append([p["loss"] - (1 - a) * p["lead"] - a * q["lead"] for p, q in rows])
     base, needed = np.array(bases), np.maximum(0.0, np.array(slacks))
     names = [tuple(row["output"]) for row in trace.steps[0]["tables"][0]]
     models = []
     for step in trace.steps:
-        known = [names.index(tuple(c["output"])) for c in step["working_set"]]
-        most = needed[:, known].max(axis=1) if known else np.zeros(len(xs))
+        working = [names.index(tuple(c["output"])) for c in step["working_set"]]
+        most = needed[:, working].max(axis=1) if working else np.zeros(len(xs))
         models.append(base + C * most)
     demands = np.array(slacks).T
     return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models,
@@ -305,7 +305,7 @@ def _family(request: Request) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _curve(gamma: float, epsilon: float) -> list[float]:
-    """Return the loss where gold leads its only rival by so much."""
+    """Return the loss as a function of gold's lead over its only rival."""
     loss = StructuredLoss(margin=gamma, temperature=epsilon)
     return [loss(Multiclass(), 0, label=np.array([x, 0.0]))[0] for x in LEADS]
 
@@ -314,27 +314,27 @@ def _family_steps(
     sequence: Sequence, rows: list[dict[str, Any]], total: Any, at: tuple[float, float],
     loss: float, gradient: Any,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Return the loss in four steps: scores, costs, one number of all outputs, the gradient."""
+    """Return the loss in four steps: scores, costs, one value for all outputs, the gradient."""
     gamma, epsilon = at
-    shown = [f"({' '.join(r['named'])}) {number(r['score'])}" for r in rows[:8]]
-    more = f", and {len(rows) - 8} more" if len(rows) > 8 else ""
+    terms = [f"({' '.join(r['named'])}) {number(r['score'])}" for r in rows[:8]]
+    ellipsis = f", and {len(rows) - 8} more" if len(rows) > 8 else ""
     gold = Chain().score(np.array(sequence.gold), **sequence.given)
-    found = [["score(y):  " + ",  ".join(shown) + more]]
+    formulas = [["score(y):  " + ",  ".join(terms) + ellipsis]]
     costs = [
         f"({' '.join(r['named'])}) {number(r['score'])} + {number(gamma)}·{number(r['cost'])} = "
         f"{number(r['total'])}"
         for r in rows[:8]
     ]
-    found.append(["score(y) + γ·cost(y):", *costs, *([more[2:]] if more else [])])
+    formulas.append(["score(y) + γ·cost(y):", *costs, *([ellipsis[2:]] if ellipsis else [])])
     if epsilon > 0:
-        found.append([
+        formulas.append([
             "L = ε log Σ exp((score + γ·cost)/ε) − score(gold)",
             f"= {number(loss + gold)} − {number(gold)} = {number(loss)}",
         ])  # fmt: skip
         last = "∇L = p − gold:  move away from what is likely, towards gold"
     else:
         best = rows[int(np.argmax(total))]
-        found.append([
+        formulas.append([
             "L = max(score + γ·cost) − score(gold)",
             f"= {number(best['score'])} + {number(gamma)}·{number(best['cost'])} − "
             f"{number(gold)} = {number(loss)}",
@@ -344,7 +344,7 @@ def _family_steps(
     for t, word in enumerate(sequence.words):
         each = zip(sequence.labels, gradient[t], strict=True)
         lines.append(f"{word}: " + ",  ".join(f"{k} {number(float(x))}" for k, x in each))
-    found.append(lines)
+    formulas.append(lines)
     name = _family_name(gamma, epsilon)
     says = [
         "Every output has a score.",
@@ -354,7 +354,7 @@ def _family_steps(
     ]
     return [
         {"kind": "loss", "formula": formula, "say": say}
-        for formula, say in zip(found, says, strict=True)
+        for formula, say in zip(formulas, says, strict=True)
     ]
 
 

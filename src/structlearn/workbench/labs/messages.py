@@ -1,4 +1,4 @@
-"""The Messages lab: labels on a tree, by exact messages; on a graph with cycles, by loopy ones."""
+"""The Messages lab: exact messages on trees, loopy messages on graphs with cycles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NODES, MOST_LABELS, MOST_EDGES, MOST_SWEEPS = 12, 4, 24, 40
 
 
 class Network:
-    """Nodes, edges between them, and the scores of labels and of pairs of labels."""
+    """Nodes, edges, and scores of labels and of pairs of labels."""
 
     def __init__(self, request: Request) -> None:
         self.nodes = request.words("nodes", MOST_NODES)
@@ -40,7 +40,7 @@ class Network:
 
     @property
     def label(self) -> Array:
-        """The scores of labels that are searched, costs added where they are switched on."""
+        """The label scores to be searched, with costs added if they are switched on."""
         return self.given + self.cost if self.augmented else self.given
 
     @property
@@ -49,7 +49,7 @@ class Network:
         return Graph(np.array(self.edges, dtype=np.int64).reshape(-1, 2))
 
     def _parents(self) -> list[int] | None:
-        """Return the parent of each node as seen from the root, None if this is no tree."""
+        """Return each node's parent, seen from the root; None if the graph is not a tree."""
         if len(self.edges) != len(self.nodes) - 1:
             return None
         parents = {self.root: -1}
@@ -88,24 +88,24 @@ class Network:
 
 
 def _edges(request: Request, n: int) -> list[list[int]]:
-    given = request.values.get("edges")
-    if not isinstance(given, list) or len(given) > MOST_EDGES:
+    pairs = request.values.get("edges")
+    if not isinstance(pairs, list) or len(pairs) > MOST_EDGES:
         raise Refused(f"edges must be a list of at most {MOST_EDGES} pairs of nodes")
-    found: list[list[int]] = []
-    for edge in given:
+    edges: list[list[int]] = []
+    for edge in pairs:
         two = isinstance(edge, list) and len(edge) == 2
         if not two or not all(isinstance(v, int) and not isinstance(v, bool) for v in edge):
             raise Refused("an edge is a pair of the numbers of two nodes")
         if not all(0 <= v < n for v in edge) or edge[0] == edge[1]:
             raise Refused(f"an edge is between two of the {n} nodes")
-        if edge in found or edge[::-1] in found:
+        if edge in edges or edge[::-1] in edges:
             raise Refused("two nodes have one edge at most")
-        found.append(list(edge))
-    return found
+        edges.append(list(edge))
+    return edges
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     network = Network(request)
     mode = request.choice("mode", ("max", "sum"))
     graph, label = network.graph, network.label
@@ -125,7 +125,7 @@ def answer(request: Request) -> dict[str, Any]:
         sums = np.array(trace.steps[-1]["beliefs"])
     best = graph.argmax(**scores)
     second = graph.runner_up(best, **scores)
-    found: dict[str, Any] = {
+    response: dict[str, Any] = {
         "algorithm": trace.algorithm,
         "steps": steps,
         "parents": network.parents,
@@ -143,50 +143,50 @@ def answer(request: Request) -> dict[str, Any]:
         "enumerated": None,
         "python": _python(network, mode),
     }
-    if found["count"] <= MOST_OUTPUTS:
+    if response["count"] <= MOST_OUTPUTS:
         every = Enumeration(label, [(u, v, network.table) for u, v in network.edges])
-        found |= {"outputs": every.rows(network.described), "enumerated": every.marginals}
-    return found
+        response |= {"outputs": every.rows(network.described), "enumerated": every.marginals}
+    return response
 
 
 # -- trees --------------------------------------------------------------------------------------
 
 
 def _grouped(trace: traces.Trace, kind: str) -> Iterator[tuple[str, int, list[dict[str, Any]]]]:
-    """Yield the steps of a kind, those for the labels of one node together."""
+    """Yield the steps of a kind, grouped by node."""
     steps = [s for s in trace.steps if s["kind"] == kind]
-    for (what, v), some in itertools.groupby(steps, key=lambda s: (s["node"][0], s["node"][1:2])):
-        yield what, v[0] if v else -1, list(some)
+    for (what, v), group in itertools.groupby(steps, key=lambda s: (s["node"][0], s["node"][1:2])):
+        yield what, v[0] if v else -1, list(group)
 
 
 def _tree_steps(trace: traces.Trace, network: Network, temperature: float) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
     parents, names, labels = network.parents, network.nodes, network.labels
     assert parents is not None
     function = "log Σ exp" if temperature else "max"
     ahead = "log Σⱼ exp" if temperature else "maxⱼ"
     belief: dict[int, list[float]] = {}
-    for what, v, some in _grouped(trace, "fill"):
-        values = [s["value"] for s in some]
+    for what, v, group in _grouped(trace, "fill"):
+        values = [s["value"] for s in group]
         if what == "belief":
             belief[v] = values
             children = [u for u, p in enumerate(parents) if p == v]
             if not children:
-                continue  # its own scores: said with the message
-            said = " + ".join(f"m({names[u]} → {names[v]})" for u in children)
-            lines = [f"b({names[v]}, k) = score + {said}"]
-            for k, s in enumerate(some):
+                continue  # its own scores are shown with the message
+            incoming = " + ".join(f"m({names[u]} → {names[v]})" for u in children)
+            lines = [f"b({names[v]}, k) = score + {incoming}"]
+            for k, s in enumerate(group):
                 (option,) = s["options"]
                 terms = added([*_own(option, network), *option["tail_values"]])
                 lines.append(f"b({names[v]}, {labels[k]}) = {terms} = {number(values[k])}")
             say = f"{names[v]} has heard from {' and '.join(names[u] for u in children)}."
-            found.append(
+            steps.append(
                 {"kind": "belief", "node": v, "values": values, "formula": lines, "say": say}
             )
         elif what == "message":
             p = parents[v]
             lines = [f"m({names[v]} → {names[p]}, k) = {ahead}( b({names[v]}, j) + pair(k, j) )"]
-            for k, s in enumerate(some):
+            for k, s in enumerate(group):
                 sums = [added([*o["tail_values"], *(x["score"] for x in o["parts"])])
                         for o in s["options"]]  # fmt: skip
                 line = f"if {names[p]} is {labels[k]}: {braces(function, sums)}"
@@ -195,11 +195,11 @@ def _tree_steps(trace: traces.Trace, network: Network, temperature: float) -> li
                 f"{names[v]} tells {names[p]}, for each label of {names[p]}, how well its side of "
             )
             say += "the tree can do."
-            best = [labels[o] for o in (s["best"] for s in some)]
+            best = [labels[o] for o in (s["best"] for s in group)]
             if not temperature:
-                kept = ", ".join(f"{labels[k]} ← {b}" for k, b in enumerate(best))
-                lines.append(f"kept for the way back: {kept}")
-            found.append(
+                pointers = ", ".join(f"{labels[k]} ← {b}" for k, b in enumerate(best))
+                lines.append(f"kept for the way back: {pointers}")
+            steps.append(
                 {"kind": "message", "node": v, "to": p, "values": values, "belief": belief[v],
                  "formula": lines, "say": say}
             )  # fmt: skip
@@ -208,70 +208,70 @@ def _tree_steps(trace: traces.Trace, network: Network, temperature: float) -> li
                      f"{braces(function, [number(x) for x in belief[network.root]])} = "
                      f"{number(values[0])}"]  # fmt: skip
             say = f"The root {names[network.root]} knows the whole tree: {number(values[0])}."
-            found.append(
+            steps.append(
                 {"kind": "end", "node": network.root, "values": belief[network.root],
                  "formula": lines, "say": say}
             )  # fmt: skip
-    return found + (
+    return steps + (
         _probabilities(trace, network, belief) if temperature else _way_back(trace, network)
     )
 
 
 def _own(option: dict[str, Any], network: Network) -> list[float]:
-    """Return a label's score, and its cost as a number of its own."""
+    """Return a label's score, and its cost as a separate number."""
     v, k = option["parts"][0]["at"]
     cost = [float(network.cost[v, k])] if network.augmented and network.cost[v, k] else []
     return [float(network.given[v, k]), *cost]
 
 
 def _way_back(trace: traces.Trace, network: Network) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    known: dict[int, int] = {}
+    steps: list[dict[str, Any]] = []
+    labelling: dict[int, int] = {}
     for step in trace.steps:
         if step["kind"] != "follow" or step["node"][0] != "belief":
             continue
         v, k = step["node"][1:]
-        known[v] = k
+        labelling[v] = k
         name, label = network.nodes[v], network.labels[k]
         say = f"{name} is {label}"
         if v != network.root:
             assert network.parents is not None
             p = network.parents[v]
-            say += f", the best where {network.nodes[p]} is {network.labels[known[p]]}"
-        labels = [known.get(u, -1) for u in range(len(network.nodes))]
-        found.append(
+            say += f", the best where {network.nodes[p]} is {network.labels[labelling[p]]}"
+        labels = [labelling.get(u, -1) for u in range(len(network.nodes))]
+        steps.append(
             {"kind": "back", "node": v, "labels": labels, "formula": [f"y({name}) = {label}"],
              "say": say + "."}
         )  # fmt: skip
-    return found
+    return steps
 
 
 def _probabilities(
     trace: traces.Trace, network: Network, belief: dict[int, list[float]]
 ) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for what, v, some in _grouped(trace, "outside"):
+    steps: list[dict[str, Any]] = []
+    for what, v, group in _grouped(trace, "outside"):
         if what != "belief":
             continue
-        some = sorted(some, key=lambda s: s["node"][2])
+        group = sorted(group, key=lambda s: s["node"][2])
         name = network.nodes[v]
         lines = [f"P({name} is k) = exp(b({name}, k) + the rest of the tree − log Z)"]
-        for s in some:
+        for s in group:
             k = s["node"][2]
             terms = added([belief[v][k], s["value"], -trace.value])
             lines.append(f"P({network.labels[k]}) = exp({terms}) = {number(s['mass'])}")
-        found.append(
-            {"kind": "outside", "node": v, "values": [s["mass"] for s in some], "formula": lines,
+        steps.append(
+            {"kind": "outside", "node": v, "values": [s["mass"] for s in group], "formula": lines,
              "say": f"The rest of the tree answers {name}: now its probabilities are known."}
         )  # fmt: skip
-    return found
+    return steps
 
 
 # -- graphs with cycles -------------------------------------------------------------------------
 
 
 def _loopy_steps(trace: traces.Trace, network: Network, temperature: float) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
     before: Any = None
     for r, step in enumerate(trace.steps, 1):
         beliefs = np.array(step["beliefs"])
@@ -300,16 +300,16 @@ def _loopy_steps(trace: traces.Trace, network: Network, temperature: float) -> l
             "every node has heard from its neighbours." if r == 1
             else f"beliefs change by at most {number(change)}."
         )  # fmt: skip
-        found.append(
+        steps.append(
             {"kind": "sweep", "beliefs": beliefs, "labels": step["labels"], "formula": lines,
              "say": say}
         )  # fmt: skip
     settled = trace.about["converged"]
-    found[-1]["formula"].append(
+    steps[-1]["formula"].append(
         "nothing changes any more" if settled
-        else f"not settled after {plural(len(found), 'sweep')}: the messages go round in circles"
+        else f"not settled after {plural(len(steps), 'sweep')}: the messages go round in circles"
     )  # fmt: skip
-    return found
+    return steps
 
 
 def _python(network: Network, mode: str) -> str:

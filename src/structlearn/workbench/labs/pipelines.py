@@ -1,4 +1,4 @@
-"""A text through a pipeline, a sentence at a time: tags that can be forbidden, trees in order."""
+"""Texts through a pipeline, sentence by sentence: tags that can be forbidden, ranked trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .readings import Part, Reading, calibration_note, dependencies_of, likelies
 def sentence_of(
     pipeline: Any, text: str, number: int, forbidden: list[Part], most_words: int
 ) -> tuple[Reading, list[str]]:
-    """Return a sentence of a text as the pipeline reads it, and the texts of all sentences."""
+    """Return the reading of one sentence by a pipeline, and the texts of all sentences."""
     sentences = pipeline(text, confidence=True).sentences
     if not sentences:
         raise Refused("the pipeline finds no sentence in the text")
@@ -34,7 +34,7 @@ def sentence_of(
         shares = [p.get(w.upos) for w, p in zip(words, tags, strict=True)]
         note = calibration_note(tagger)
         (decisions,) = tagger.explain(tagged_corpus([words]))
-        # A tag that was forced has no reasons.
+        # A forced tag has no reasons.
         why += reasons(
             [d for d in decisions if d["label"] == words[d["position"]].upos], forms, "tag"
         )
@@ -61,22 +61,22 @@ def sentence_of(
 def _retag(
     pipeline: Any, words: list[Any], probabilities: list[dict[str, float]], forbidden: list[Part]
 ) -> bool:
-    """Give words the likeliest tag that is not forbidden; tell whether one was changed."""
+    """Give words their likeliest tag that is not forbidden; return whether one was changed."""
     changed = False
     for t, (word, p) in enumerate(zip(words, probabilities, strict=True)):
         banned = {part[1] for part in forbidden if part[0] == t and isinstance(part[1], str)}
         if word.upos in banned:
             changed = True
             left = sorted(p.keys() - banned, key=lambda tag: (-p[tag], tag))
-            found = [c for tag in left for c in pipeline.model_.combinations if c[0] == tag]
-            if not found:
+            combinations = [c for tag in left for c in pipeline.model_.combinations if c[0] == tag]
+            if not combinations:
                 raise Refused(f"no tag is left for {word.text!r}: allow some again")
-            word.upos, word.xpos, word.feats = found[0]
+            word.upos, word.xpos, word.feats = combinations[0]
     return changed
 
 
 def _trees(parser: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
-    """Return the best trees, those without crossing arcs where others have no sums."""
+    """Return the best trees; only projective ones if there are no sums over all trees."""
     arcs = [part for part in forbidden if not isinstance(part[1], str)]
     forms, sentence = [w.text for w in words], tagged_corpus([words])
     reading = dependencies_of(parser, forms, arcs, sentence)

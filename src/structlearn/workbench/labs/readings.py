@@ -1,4 +1,4 @@
-"""What models make of a sentence: the best outputs, their parts, probabilities and reasons."""
+"""Readings of a sentence by a model: ranked outputs with parts, probabilities and reasons."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from ...exceptions import InfeasibleError
 from ..requests import Refused
 
 Part = tuple[Any, ...]
-#: Outputs that are ranked.
+#: The number of ranked outputs.
 MOST_RANKS = 50
 
 
 def calibration_note(model: Any) -> str:
-    """Return what a page says of probabilities that cannot be trusted; nothing if they can."""
+    """Return the warning about uncalibrated probabilities, or an empty text."""
     why = model._doubt()
     return f"Probabilities are not calibrated: {why}." if why else ""
 
 
 @dataclass
 class Reading:
-    """A sentence as a model reads it.
+    """A model's reading of a sentence.
 
     Attributes
     ----------
     ranked : list of (float, output)
         Best first.
     parts, named, text, drawn : callables
-        From an output to its parts, to names, to a line of text, to what the page draws.
+        Functions of an output: its parts, their names, a line of text, data for the page's drawing.
     probabilities : list of (str, list of (str, float)), or None
-        Rows of a table: of what, and the likeliest with their probabilities.
+        Rows of a table: the word, and its likeliest labels with their probabilities.
     ranks : bool
         Whether there are outputs after the best.
     marks : callable, optional
-        From an output to what is compared with gold, where that is more than its parts.
+        From an output to its marks compared with gold, if these are more than its parts.
     """
 
     words: list[str]
@@ -53,7 +53,7 @@ class Reading:
     marks: Callable[[Any], list[Part]] | None = None
 
     def judged(self, output: Any) -> list[Part]:
-        """Return what is compared with gold: the parts, or the parts with their relations."""
+        """Return the marks compared with gold: the parts, or the parts with their relations."""
         return (self.marks or self.parts)(output)
 
     def text(self, output: Any) -> str:
@@ -61,12 +61,12 @@ class Reading:
         return " ".join(self.named(output))
 
     def named_parts(self, output: Any) -> list[tuple[Part, str]]:
-        """Return the parts that can be forbidden, with what the page calls them."""
+        """Return the parts that can be forbidden, with their names on the page."""
         return [(part, self.told(part)) for part in self.parts(output)]
 
 
 def reasons(decisions: list[dict[str, Any]], words: list[str], what: str) -> list[dict[str, Any]]:
-    """Return why each decision was made, as the page shows it."""
+    """Return the reasons for each decision, for the page."""
 
     def text(label: Any) -> str:
         if isinstance(label, tuple):
@@ -100,14 +100,14 @@ def likeliest(row: Any) -> list[tuple[str, float]]:
 def ranked_outputs(
     model: Any, sentence: Any, forbidden: list[Part]
 ) -> tuple[list[tuple[float, Any]], float]:
-    """Return the best outputs without some parts, and the score of the best one with any."""
+    """Return the best outputs without the forbidden parts, and the unrestricted best score."""
     ranked = model.predict_kbest(sentence, MOST_RANKS)[0]
     best = ranked[0][0]
     if forbidden:
         try:
             ranked = model.predict_kbest(sentence, MOST_RANKS, forbidden=[forbidden])[0]
         except InfeasibleError:
-            raise Refused("no output is without the forbidden parts: allow some again") from None
+            raise Refused("every output has a forbidden part: allow some again") from None
         except ValueError as error:
             raise Refused(str(error)) from None
     return ranked, best
@@ -141,7 +141,7 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
 def dependencies_of(
     model: Any, words: list[str], forbidden: list[Part], sentence: Any = None
 ) -> Reading:
-    """Read a sentence by a dependency parser; ``sentence``: the words as it takes them."""
+    """Read a sentence by a dependency parser; ``sentence`` is the parser's input."""
     if sentence is None:
         sentence = [" ".join(words)]
     places = range(len(words) + 1)
@@ -189,25 +189,25 @@ def trees_reading(
 
 
 def _spans(tree: Any) -> list[tuple[int, int, str]]:
-    found: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str]] = []
 
     def walk(node: Any, begin: int) -> int:
         if isinstance(node, str):
             return begin + 1
         children = getattr(node, "children", None) or []
-        place = len(found)
+        place = len(spans)
         if not children or all(isinstance(c, str) for c in children):
-            found.append((begin, begin + 1, str(node.label)))
+            spans.append((begin, begin + 1, str(node.label)))
             return begin + 1
-        found.append((begin, begin, str(node.label)))
+        spans.append((begin, begin, str(node.label)))
         at = begin
         for child in children:
             at = walk(child, at)
-        found[place] = (begin, at, str(node.label))
+        spans[place] = (begin, at, str(node.label))
         return at
 
     walk(tree, 0)
-    return found
+    return spans
 
 
 def constituents_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:

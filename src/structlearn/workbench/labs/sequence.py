@@ -17,7 +17,7 @@ MOST_WORDS, MOST_LABELS, MOST_CELLS = 40, 12, 240
 
 
 class Sequence:
-    """Words, labels and scores of a chain, with its gold labels and what loss augmentation adds."""
+    """Words, labels and scores of a chain, with its gold labels and the cost of augmentation."""
 
     def __init__(self, request: Request) -> None:
         self.words = request.words("words", MOST_WORDS)
@@ -38,13 +38,13 @@ class Sequence:
 
     @property
     def scores(self) -> dict[str, Any]:
-        """The scores that are searched, costs added where they are switched on."""
+        """The scores to be searched, with costs added if they are switched on."""
         if not self.augmented:
             return self.given
         return {**self.given, "label": self.given["label"] + self.cost}
 
     def factors(self) -> tuple[Array, list[tuple[int, int, Array]]]:
-        """Return the scores of labels and of pairs, those of both ends with the labels."""
+        """Return the scores of labels, those of the ends included, and of pairs."""
         scores = self.scores
         label = scores["label"].copy()
         for name, at in (("start", 0), ("end", -1)):
@@ -53,18 +53,18 @@ class Sequence:
         return label, [(t, t + 1, scores["transition"]) for t in range(len(label) - 1)]
 
     def named(self, y: Any) -> list[str]:
-        """Return labels by name."""
+        """Return the names of labels."""
         return [self.labels[k] for k in y]
 
     def described(self, y: Any) -> dict[str, Any]:
-        """Return an output with its score, and its cost where there is a gold output."""
+        """Return an output with its score, and its cost if there is a gold output."""
         value = Chain().score(np.array(y), **self.given)
         cost = float(self.cost[np.arange(len(y)), list(y)].sum())
         return {"labels": [int(k) for k in y], "named": self.named(y), "score": value, "cost": cost}
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Return what the Sequence lab shows."""
+    """Return the content of the lab."""
     sequence = Sequence(request)
     mode = request.choice("mode", ("max", "sum", "kbest", "beam"))
     temperature = request.number("temperature", 1.0, 0.05, 20.0)
@@ -85,7 +85,7 @@ def answer(request: Request) -> dict[str, Any]:
         steps = _max_steps(trace, sequence)
     ranked = Chain().kbest(2, **scores)
     best = sequence.described(ranked[0][1].tolist())
-    found: dict[str, Any] = {
+    response: dict[str, Any] = {
         "algorithm": trace.algorithm,
         "steps": steps,
         "value": trace.value,
@@ -101,46 +101,46 @@ def answer(request: Request) -> dict[str, Any]:
         "python": python_of(sequence, mode, temperature, n, width),
     }
     if mode == "sum":
-        found["marginals"] = Chain().marginals(temperature=temperature, **scores)["label"]
-    return found
+        response["marginals"] = Chain().marginals(temperature=temperature, **scores)["label"]
+    return response
 
 
 def _without_costs(sequence: Sequence) -> dict[str, Any] | None:
-    """Return the best output of the scores alone, where costs are added to the search."""
+    """Return the best output by the scores alone, if costs are added to the search."""
     if not sequence.augmented:
         return None
     return sequence.described(Chain().argmax(**sequence.given).tolist())
 
 
 def _enumerated(sequence: Sequence, temperature: float) -> dict[str, Any]:
-    """Return every output, best first, and the marginals that adding them up gives."""
+    """Return every output, best first, and the marginals by summing over them."""
     L, K = len(sequence.words), len(sequence.labels)
     if K**L > MOST_OUTPUTS:
         return {"outputs": None, "enumerated": None}
-    found = Enumeration(*sequence.factors(), temperature)
-    return {"outputs": found.rows(sequence.described), "enumerated": found.marginals}
+    table = Enumeration(*sequence.factors(), temperature)
+    return {"outputs": table.rows(sequence.described), "enumerated": table.marginals}
 
 
 # -- steps --------------------------------------------------------------------------------------
 
 
 def _parts(option: dict[str, Any], sequence: Sequence) -> list[float]:
-    """Return the numbers of an option's parts; a label's cost is a number of its own."""
-    found = []
+    """Return the scores of an option's parts; a label's cost is a separate number."""
+    numbers = []
     for part in option["parts"]:
         if part["block"] == "label" and sequence.augmented:
             t, k = part["at"]
-            found.append(float(sequence.given["label"][t, k]))
+            numbers.append(float(sequence.given["label"][t, k]))
             if sequence.cost[t, k]:
-                found.append(float(sequence.cost[t, k]))
+                numbers.append(float(sequence.cost[t, k]))
         else:
-            found.append(part["score"])
-    return found
+            numbers.append(part["score"])
+    return numbers
 
 
 def _cell(letter: str, t: int, label: str, sequence: Sequence) -> str:
-    shown = "ᾶ" if sequence.augmented and letter == "α" else letter  # α̃ of the chapter
-    return f"{shown}{subscript(t + 1)}({label})"
+    symbol = "ᾶ" if sequence.augmented and letter == "α" else letter  # the chapter's α̃
+    return f"{symbol}{subscript(t + 1)}({label})"
 
 
 def _fill(step: dict[str, Any], sequence: Sequence, temperature: float) -> dict[str, Any]:
@@ -181,18 +181,18 @@ def _fill(step: dict[str, Any], sequence: Sequence, temperature: float) -> dict[
 
 
 def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
-    found = []
+    steps = []
     for step in trace.steps:
         node = step["node"]
         if step["kind"] == "fill" and node[0] == "alpha":
-            more = _fill(step, sequence, 0.0)
+            cell = _fill(step, sequence, 0.0)
             options = [
                 {"from": o["tails"][0][2] if o["tails"] else None, "value": o["value"]}
                 for o in step["options"]
             ]
-            found.append(
+            steps.append(
                 {"kind": "fill", "at": node[1:], "value": step["value"], "options": options,
-                 "back": options[step["best"]]["from"], **more}
+                 "back": options[step["best"]]["from"], **cell}
             )  # fmt: skip
         elif step["kind"] == "fill":
             ends = [sequence.labels[o["tails"][0][2]] for o in step["options"]]
@@ -207,7 +207,7 @@ def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
             say = (
                 f"The best score is {number(step['value'])}, with {ends[step['best']]} at the end."
             )
-            found.append(
+            steps.append(
                 {"kind": "end", "at": [last - 1, step["best"]], "formula": lines, "say": say}
             )
         elif node[0] == "alpha":
@@ -219,24 +219,24 @@ def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
                 j = sequence.labels[step["to"][0][2]]
                 lines = [f"y{subscript(t + 1)} = {label},  ζ{subscript(t + 1)}({label}) = {j}"]
                 say += f", and the note says that it came from {j}"
-            found.append({"kind": "back", "at": [t, k], "formula": lines, "say": say + "."})
-    return found
+            steps.append({"kind": "back", "at": [t, k], "formula": lines, "say": say + "."})
+    return steps
 
 
 def _sum_steps(trace: traces.Trace, sequence: Sequence, temperature: float) -> list[dict[str, Any]]:
-    found = []
+    steps = []
     alpha = {}
     for step in trace.steps:
         node = step["node"]
         if step["kind"] == "fill" and node[0] == "alpha":
-            more = _fill(step, sequence, temperature)
+            cell = _fill(step, sequence, temperature)
             alpha[node[1], node[2]] = step["value"]
-            found.append({"kind": "fill", "at": node[1:], "value": step["value"], **more})
+            steps.append({"kind": "fill", "at": node[1:], "value": step["value"], **cell})
         elif step["kind"] == "fill":
             values = [number(o["value"]) for o in step["options"]]
             lines = [f"log Z = {braces('log Σ exp', values)} = {number(step['value'])}"]
             say = f"The log of the sum over all sequences is {number(step['value'])}."
-            found.append({"kind": "end", "at": None, "formula": lines, "say": say})
+            steps.append({"kind": "end", "at": None, "formula": lines, "say": say})
         elif node[0] == "alpha":
             t, k = node[1:]
             label, word = sequence.labels[k], sequence.words[t]
@@ -265,15 +265,15 @@ def _sum_steps(trace: traces.Trace, sequence: Sequence, temperature: float) -> l
                 f"P({word} is {label}) = exp(α + β − log Z) = exp({exponent}) = {number(p)}"
             )
             say = f"{word} is {label} with probability {number(p)}."
-            found.append(
+            steps.append(
                 {"kind": "outside", "at": [t, k], "value": step["value"], "p": p,
                  "formula": lines, "say": say}
             )  # fmt: skip
-    return found
+    return steps
 
 
 def _rank_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
-    found = []
+    steps = []
     top = trace.value
     for step in trace.steps:
         y = step["answer"]
@@ -286,33 +286,33 @@ def _rank_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]
                 f"{number(top - step['value'])} below the best; differs at {places or 'the end'}"
             )
         say = f"Number {step['rank']}: {named}, score {number(step['value'])}."
-        found.append(
+        steps.append(
             {"kind": "rank", "path": y, "value": step["value"], "formula": lines, "say": say}
         )
-    return found
+    return steps
 
 
 def _beam_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
-    found = []
+    steps = []
     for t, step in enumerate(trace.steps):
-        kept, gone = step["kept"], step["dropped"]
+        survivors, gone = step["kept"], step["dropped"]
         name = lambda item: f"{' '.join(sequence.named(item['prefix']))} ({number(item['value'])})"  # noqa: E731
-        lines = ["kept: " + ",  ".join(map(name, kept))]
+        lines = ["kept: " + ",  ".join(map(name, survivors))]
         if gone:
             lines.append("dropped: " + ",  ".join(map(name, gone)))
-        say = f"After {sequence.words[t]}: {len(kept)} kept, {len(gone)} dropped."
-        found.append(
-            {"kind": "beam", "kept": [i["prefix"] for i in kept],
+        say = f"After {sequence.words[t]}: {len(survivors)} kept, {len(gone)} dropped."
+        steps.append(
+            {"kind": "beam", "kept": [i["prefix"] for i in survivors],
              "dropped": [i["prefix"] for i in gone], "formula": lines, "say": say}
         )  # fmt: skip
-    return found
+    return steps
 
 
 # -- Python -------------------------------------------------------------------------------------
 
 
 def literal(a: Array) -> str:
-    """Return an array as Python writes it."""
+    """Return an array as Python code."""
 
     def entry(x: Any) -> str:
         if isinstance(x, list):
@@ -323,7 +323,7 @@ def literal(a: Array) -> str:
 
 
 def python_of(sequence: Sequence, mode: str, temperature: float, n: int, width: int) -> str:
-    """Return the Python that computes the same."""
+    """Return Python code that computes the same."""
     lines = [
         "import numpy as np",
         "from structlearn import traces",

@@ -1,4 +1,4 @@
-"""Your text: one's own sentence through one's own model, what decided, and what comes next."""
+"""The Text lab: the user's sentence through the user's model, with reasons and alternatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_PLACE = 10_000
 
 
 def answer(request: Request, models: Models) -> dict[str, Any]:
-    """Return what the lab shows."""
+    """Return the content of the lab."""
     names = models.names()
     name = request.text("model", 100) or names[0]
     text = request.text("text", 2000)
@@ -27,14 +27,16 @@ def answer(request: Request, models: Models) -> dict[str, Any]:
         raise Refused("write a sentence")
     forbidden, gold = _parts(request, "forbidden", 20), _parts(request, "gold", 500)
     kind = type(model).__name__
-    found: dict[str, Any] = {"model": name, "models": names, "kind": kind}
+    response: dict[str, Any] = {"model": name, "models": names, "kind": kind}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the page says what is not calibrated
+        warnings.simplefilter("ignore")  # the page says which probabilities are not calibrated
         if kind == "Pipeline":
             from .pipelines import sentence_of
 
             number_ = request.whole("sentence", 0, 0, MOST_PLACE)
-            reading, found["sentences"] = sentence_of(model, text, number_, forbidden, MOST_WORDS)
+            reading, response["sentences"] = sentence_of(
+                model, text, number_, forbidden, MOST_WORDS
+            )
             ask = f"doc = model({text!r}, confidence=True)\nprint(doc.to_conllu())"
         else:
             readers = {
@@ -54,23 +56,23 @@ def answer(request: Request, models: Models) -> dict[str, Any]:
             ask = f"X = {X}\nprint({first})\nprint(model.explain(X)[0])"
             if reading.ranks:
                 ask += f"\nprint(model.predict_kbest(X, {MOST_STEPS}))"
-        found |= _shown(reading, forbidden, gold or None, request.flag("augmented"))
-    return {**found, "python": f"{models.python(name)}{ask}\n"}
+        response |= _shown(reading, forbidden, gold or None, request.flag("augmented"))
+    return {**response, "python": f"{models.python(name)}{ask}\n"}
 
 
 def _parts(request: Request, name: str, most: int) -> list[Part]:
-    given = request.values.get(name) or []
-    if not isinstance(given, list) or len(given) > most:
+    items = request.values.get(name) or []
+    if not isinstance(items, list) or len(items) > most:
         raise Refused(f"{name}: at most {most} parts of an output")
-    found = []
-    for part in given:
+    parts = []
+    for part in items:
         if not isinstance(part, list) or not 2 <= len(part) <= 3:
             raise Refused(f"{name}: a part is a list: position, label; or start, end, label")
         *places, last = part
         if not all(map(_is_place, places)) or not (isinstance(last, str) or _is_place(last)):
             raise Refused(f"{name}: a part has whole numbers and names: places, and then a name")
-        found.append(tuple(part))
-    return found
+        parts.append(tuple(part))
+    return parts
 
 
 def _is_place(value: Any) -> bool:
@@ -80,7 +82,7 @@ def _is_place(value: Any) -> bool:
 def _shown(
     reading: Reading, forbidden: list[Part], gold: list[Part] | None, augmented: bool
 ) -> dict[str, Any]:
-    """Return the best outputs without forbidden parts, in the order of score, or score + cost."""
+    """Return the best outputs without forbidden parts, ordered by score, or score + cost."""
     candidates = [c for c in reading.ranked if not set(reading.parts(c[1])) & set(forbidden)]
     if not candidates:
         raise Refused(
@@ -114,8 +116,8 @@ def _shown(
         say = f"Number {rank} of the best outputs, score {number(value)}."
         parts = [[list(part), text] for part, text in reading.named_parts(output)]
         marks = [list(part) for part in reading.judged(output)]
-        shown = {"parts": parts, "marks": marks, **reading.drawn(output)}
-        steps.append({"kind": "rank", "rank": rank, "formula": lines, "say": say, "shown": shown})
+        drawing = {"parts": parts, "marks": marks, **reading.drawn(output)}
+        steps.append({"kind": "rank", "rank": rank, "formula": lines, "say": say, "shown": drawing})
     right = [
         c for c in reading.ranked if gold is not None and set(reading.judged(c[1])) == set(gold)
     ]
