@@ -315,14 +315,14 @@ class WordSegmenter(LearnerParameters, FileTask):
             row: list[tuple[int, int]] = []
             for begin, end in words:
                 row.append((begin, end))
-                parts = self._parts(text[begin:end], known) if end - begin > longest else []
+                parts = self._shorter_words(text[begin:end], known) if end - begin > longest else []
                 for part in parts:
                     row.append((begin, begin + len(part)))
                     begin += len(part)
             rows.append(row)
         return rows
 
-    def _parts(self, word: str, known: set[str]) -> list[str]:
+    def _shorter_words(self, word: str, known: set[str]) -> list[str]:
         """Return the words that a word is made of; none if it is one by itself."""
         for _, cut in self.predict_kbest([word], _CUTS_OF_A_WORD)[0]:
             if len(cut) > 1 and known.issuperset(cut):
