@@ -1,5 +1,5 @@
-// Inference in the core with another oracle behind it, which does what the core does not: programs,
-// second bests, and saying what is wrong with an example.
+// Inference in the core, with another oracle as a fallback for what the core lacks: programs,
+// second bests, and explaining what is wrong with an example.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ class BackedOracle : public Oracle {
 
  protected:
   const Oracle& behind() const { return *behind_; }
-  // One more call that may have missed the best output. A sum: the same for any number of threads.
+  // Counts one more call that may have missed the best output. A sum: independent of the threads.
   void count_inexact() const { under_.fetch_add(1, std::memory_order_relaxed); }
 
  private:

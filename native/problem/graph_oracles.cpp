@@ -27,7 +27,7 @@ bool PairwiseOracle::readable(std::size_t i, const Layout& layout, const double*
   return fits_[i] && kernels().all_scores(theta, layout.parts);
 }
 
-// False where the core finds nothing that it could answer for.
+// False if the core has no reliable answer.
 bool PairwiseOracle::search(const PairwiseExample& example, bool with_bound,
                             PairFound& found) const {
   if (!settings_.method || !example.strengths_are_finite()) return false;

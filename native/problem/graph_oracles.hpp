@@ -1,6 +1,6 @@
-// Inference for grids, graphs and matchings. Whatever is out of the ordinary (a topology that does
-// not fit, scores that are none, nothing legal found, a method that the core does not have) is left
-// to the oracle behind.
+// Inference for grids, graphs and matchings. All exceptional cases (a topology that does not fit,
+// invalid scores, no legal output, a method that the core does not have) are left to the fallback
+// oracle.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace structlearn {
 
-// What losses above eps = 0 are made of: sums over outputs, or an approximation.
+// How losses above eps = 0 are computed: by sums over outputs, or an approximation.
 enum class Likelihood { kExact, kPseudo, kLoopy };
 
 struct PairwiseSettings {
   PairwiseKind kind;
-  std::optional<PairMethod> method;  // none: one that the oracle behind has
+  std::optional<PairMethod> method;  // none: one of the fallback oracle
   double damping = 0.0;              // of loopy messages
   Likelihood likelihood = Likelihood::kExact;
-  // The gold labels of example i, for pseudo-likelihoods: [ptr[i], ptr[i + 1]). Borrowed; empty
-  // where there are none, a label below 0 is unknown.
+  // The gold labels of example i, for pseudo-likelihoods: [ptr[i], ptr[i + 1]). Borrowed; empty if
+  // there are none; a label below 0 is unknown.
   std::span<const std::int64_t> label_ptr, labels;
 };
 
@@ -50,7 +50,7 @@ class PairwiseOracle final : public BackedOracle {
   mutable EliminationPlans plans_;
 };
 
-// Block 0 are the pairs of rows and columns, and the topology is how many of each there are.
+// Block 0 holds the pairs of rows and columns; the topology is the number of each.
 class MatchingOracle final : public BackedOracle {
  public:
   using BackedOracle::BackedOracle;

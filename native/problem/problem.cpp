@@ -11,14 +11,14 @@
 namespace structlearn {
 namespace {
 
-// What a workspace holds for problems.
+// The arrays of a workspace for problems.
 enum class ProblemScratch { kTheta, kDifference, kBest };
 
 // The largest margin / eps of the zero-one cost: exp(12) times the rounding error of log Z, 1e-15,
 // or 1e-12 where scores are thousands of eps, leaves seven digits and more.
 constexpr double kSharpestZeroOne = 12.0;
 
-// What sums of scores may be wrong by, as a share of themselves.
+// The possible relative error of sums of scores.
 constexpr double kRounding = 1e-9;
 
 [[noreturn]] void nothing_legal(std::size_t i) {
@@ -77,8 +77,8 @@ double StructureOracle::missed(std::size_t, const Layout& layout, const double* 
 double StructureOracle::runner_up(std::size_t, const Layout& layout, const double* theta,
                                   std::span<const std::uint32_t> excluded, PartVector& p,
                                   Workspace& ws) const {
-  // Different outputs may have the same parts (trees of a grammar without spans): of two that have
-  // those of the excluded one, at most one is it.
+  // Different outputs may have the same parts (trees of a grammar without spans): of two with those
+  // of the excluded output, at most one is that output.
   bool excluded_seen = false;
   for (const auto& [value, y] : structure_->kbest(layout, scores_of(layout, theta), 2, ws)) {
     p.clear(false);
@@ -146,10 +146,10 @@ double Problem::cost_along(std::size_t i, const Layout& layout, const PartVector
   return sum;
 }
 
-// The zero-one cost has one coordinate outside the parts, "not the gold output": at eps = 0 it is
-// a race between the gold output and the best other one, above it a reweighting of two masses. The
-// mass of the others is what is left of the whole without the gold output, so it has an error of
-// some 1e-15 of the whole, which exp(margin / eps) multiplies.
+// The zero-one cost has one coordinate outside the parts, "not the gold output": at eps = 0 it is a
+// race between the gold output and the best other one, above it a reweighting of two masses. The
+// mass of the others is the total minus that of the gold output, so it has an error of some 1e-15
+// of the total, which exp(margin / eps) multiplies.
 double Problem::zero_one(std::size_t i, const Layout& layout, const double* theta, double margin,
                          double eps, PartVector& p, Workspace& ws) const {
   const std::int64_t begin = gold_.ptr[i], end = gold_.ptr[i + 1];
@@ -202,7 +202,7 @@ double Problem::augmented(std::size_t i, const Layout& layout, double* theta, do
   return value;
 }
 
-// The same infer with what the known labels rule out at -inf.
+// The same infer with everything that the known labels exclude at -inf.
 double Problem::clamped(std::size_t i, const Layout& layout, double* theta, double eps,
                         PartVector& p, Workspace& ws) const {
   const Block& at = layout.block[0];
@@ -262,8 +262,8 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
   result.loss = value + constant - clamp;
   result.scores = plain;
   if (eps == 0.0 && !is_partial && result.loss < -kRounding * (1.0 + std::abs(clamp))) {
-    // Inference was not exact, or may not choose the gold output, which is better than what it
-    // found: to move away from that would be to unlearn.
+    // Inference was not exact, or may not choose the gold output, which scores more than its
+    // result: an update away from the gold output would be wrong.
     const double own = gold_cost(i, layout, margin);
     if (own > result.loss) {
       result.loss = result.cost = own;
@@ -278,7 +278,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
     } else if (margin != 0.0) {
       result.cost = constant;
       for (std::size_t j = 0; j < layout.parts; ++j) {
-        // A part that is ruled out is at -inf in both.
+        // A part that is excluded is at -inf in both.
         if (gradient.value[j] != 0.0) result.cost += gradient.value[j] * (theta[j] - plain[j]);
       }
     }
@@ -380,8 +380,8 @@ double Problem::gold_cost(std::size_t i, const Layout& layout, double margin) co
 double Problem::total(const double* w, double margin, double eps, double* gradient,
                       std::size_t threads, Interrupt& interrupt, bool* complete,
                       double* cost) const {
-  // As many partitions as have gradients of some 32 MB together, at least 8; a number that depends
-  // on the problem alone.
+  // Enough partitions that their gradients take some 32 MB together, at least 8; a number that
+  // depends on the problem alone.
   const std::size_t fitting = (std::size_t{1} << 22) / std::max<std::size_t>(weights(), 1);
   const std::size_t partitions = std::max<std::size_t>(
       1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 8)}));
@@ -390,7 +390,7 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
   std::vector<std::vector<double>> part;
   if (gradient) {
     const std::lock_guard<std::mutex> lock(buffers_->mutex);
-    part.swap(buffers_->partitions);  // whoever comes at the same time makes their own
+    part.swap(buffers_->partitions);  // a concurrent call makes its own
   }
   part.resize(gradient ? partitions : 0);
   std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
@@ -415,8 +415,8 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
     sum_of_costs += costs[p];
   }
   if (gradient) {
-    // Tile by tile: the sum stays in the nearest cache, and the partitions become 0 for the next
-    // call while they are at hand.
+    // Tile by tile: the sum stays in the nearest cache, and the partitions are zeroed for the next
+    // call while they are in the cache.
     constexpr std::size_t kTile = 1024, kTask = 16 * kTile;
     parallel_for((weights() + kTask - 1) / kTask, threads, [&](std::size_t task, std::size_t) {
       for (std::size_t begin = task * kTask; begin < std::min(weights(), (task + 1) * kTask);

@@ -1,8 +1,8 @@
-// Examples with features, gold outputs and a cost: all that a learner sees.
+// Examples with features, gold outputs and a cost: everything that a learner needs.
 //
 // The one loss, for example i:  L = infer(theta + margin c, eps).value + margin c0 - clamp, with
-// clamp = <theta, mu(gold)>, or, where labels are unknown, the same infer at margin 0 with the
-// labels that are ruled out at -inf. Its gradient over parts is p - p_clamp.
+// clamp = <theta, mu(gold)>, or, if labels are unknown, the same infer at margin 0 with the
+// excluded labels at -inf. Its gradient over parts is p - p_clamp.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@
 
 namespace structlearn {
 
-// How many calls of inference at eps = 0 did not find a best output: one that scores no more than
-// it (`under`), or parts that score at least as much without being an output (`over`).
+// The number of inference calls at eps = 0 that returned no best output: one that scores no more
+// (`under`), or parts that score at least as much without being an output (`over`).
 struct Inexact {
   std::size_t under = 0, over = 0;
 };
 
-// Inference for example i of a problem, whoever does it.
+// Inference for example i of a problem, by any implementation.
 class Oracle {
  public:
   virtual ~Oracle() = default;
@@ -37,19 +37,19 @@ class Oracle {
   virtual double runner_up(std::size_t example, const Layout&, const double* theta,
                            std::span<const std::uint32_t> excluded, PartVector& p,
                            Workspace&) const = 0;
-  // Where a beam goes wrong on the way to the output whose parts are given: see beam.hpp.
+  // The violation of a beam search on the way to the output with the given parts: see beam.hpp.
   virtual Violation violation(std::size_t example, const Layout&, const double* theta,
                               std::span<const std::uint32_t> gold, const BeamSettings&,
                               Workspace&) const = 0;
   virtual bool threads_allowed() const { return true; }
-  // How often it was not exact so far, and by how much at most infer at eps = 0 is too small here;
-  // infinity where that is not known.
+  // The number of inexact calls so far, and how much infer at eps = 0 may be too small here, at
+  // most; infinity if unknown.
   virtual Inexact inexact() const { return {}; }
   virtual double missed(std::size_t /* example */, const Layout&, const double* /* theta */,
                         Workspace&) const {
     return 0.0;
   }
-  // The best output as a row of integers, and its score, where this oracle gives such rows.
+  // The best output as a row of integers, and its score, if this oracle supports such rows.
   virtual bool gives_rows() const { return false; }
   virtual double argmax(std::size_t example, const Layout&, const double* theta, Output& y,
                         Workspace&) const;
@@ -84,10 +84,10 @@ Scores scores_of(const Layout&, const double* theta);
 struct Gold {
   std::span<const std::int64_t> ptr;  // parts of example i: [ptr[i], ptr[i+1]), empty if partial
   const std::uint32_t* part = nullptr;
-  // Partial labels: where allowed_ptr[i] >= 0, one byte a part of block 0 from there.
+  // Partial labels: if allowed_ptr[i] >= 0, one byte per part of block 0 from there on.
   std::span<const std::int64_t> allowed_ptr;
   const std::uint8_t* allowed = nullptr;
-  // How much of each part there is, where that is not one: a completion by probabilities.
+  // The amount of each part, if not one: a completion by probabilities.
   const double* value = nullptr;
 };
 
@@ -96,10 +96,10 @@ struct Cost {
   bool zero_one = false;
   // c[s, k] = weight_s * delta[label_s, k] on block 0; label -1: unknown, no cost.
   const double* delta = nullptr;
-  const std::int32_t* label = nullptr;     // one a site of block 0
+  const std::int32_t* label = nullptr;     // one per site of block 0
   std::span<const std::int64_t> site_ptr;  // sites of example i: [site_ptr[i], site_ptr[i+1])
   const double* site_weight = nullptr;
-  // Or given part by part, with a constant an example.
+  // Or given part by part, with a constant per example.
   std::span<const std::int64_t> ptr;
   const std::uint32_t* part = nullptr;
   const double* value = nullptr;
@@ -110,7 +110,7 @@ struct LossResult {
   double loss = 0.0;
   double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
   bool changed = false;  // the gradient is not zero
-  bool other = false;    // what was found is not the gold output, though its parts may be the same
+  bool other = false;    // the output found is not the gold one, although its parts may be the same
   bool valid = true;     // the output found does not score less than the gold one
   // The scores without the cost, in the workspace: valid until its next use.
   const double* scores = nullptr;
@@ -133,8 +133,8 @@ class Problem {
   LossResult loss(std::size_t i, const Layout&, Weights w, double scale, double margin, double eps,
                   PartVector& gradient, Workspace&) const;
 
-  // What a beam search over theta + margin c gets wrong, eps = 0: the loss is how much its prefix
-  // outscores the gold one, the gradient their difference over parts. Needs every label.
+  // The violation of a beam search over theta + margin c, eps = 0: the loss is how much its prefix
+  // outscores the gold one, the gradient the difference of their parts. Needs every label.
   LossResult beam_loss(std::size_t i, const Layout&, Weights w, double scale, double margin,
                        const BeamSettings&, PartVector& gradient, Workspace&) const;
 
@@ -145,7 +145,7 @@ class Problem {
   // margin * cost of the gold output itself: 0 for ordinary costs.
   double gold_cost(std::size_t i, const Layout&, double margin) const;
 
-  // The same at given scores, which the cost is added to in place.
+  // The same for given scores, to which the cost is added in place.
   double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
                    PartVector& p, Workspace&) const;
 
@@ -153,11 +153,11 @@ class Problem {
   bool partial(std::size_t i) const {
     return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
   }
-  // <v, mu(gold)> and v += a mu(gold) over the parts of example i; mu(gold) are counts or, where
+  // <v, mu(gold)> and v += a mu(gold) over the parts of example i; mu(gold) are counts or, if
   // labels were filled in, probabilities.
   double gold_dot(std::size_t i, const double* v) const;
   void add_gold(std::size_t i, double a, double* v) const;
-  // The parts of the gold output, repeats allowed; empty where it is partial.
+  // The parts of the gold output, repeats allowed; empty if it is partial.
   std::span<const std::uint32_t> gold_parts(std::size_t i) const {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }
@@ -168,23 +168,23 @@ class Problem {
     return cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
   }
 
-  // The parts that stand for the gold output of example i, repeats allowed: its own or, where
-  // labels are unknown, p_clamp: those of the best output that is allowed, above eps = 0 the
-  // marginals over all that are.
+  // The parts that represent the gold output of example i, repeats allowed: its own or, if labels
+  // are unknown, p_clamp: at eps = 0 those of the best allowed output, above it the marginals over
+  // all allowed ones.
   void complete(std::size_t i, const Layout&, Weights w, double eps, PartVector& p,
                 Workspace&) const;
 
-  // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
-  // examples' weighted costs in `cost`. The examples are cut into partitions that do not depend on
-  // the threads, and summed in order. False in `complete` if interrupted.
+  // sum_i weight_i L_i(w), its gradient in `gradient` if that is not null, and the sum of the
+  // examples' weighted costs in `cost`. The examples are divided into partitions that do not depend
+  // on the threads, and summed in order. False in `complete` if interrupted.
   double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
                Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
 
-  // By how much sum_i weight_i L_i(w) at eps = 0 may be too small because inference is not exact.
+  // How much sum_i weight_i L_i(w) at eps = 0 may be too small because inference is not exact.
   double shortfall(const double* w, double margin, std::size_t threads, Interrupt& interrupt) const;
 
  private:
-  // What remains of two vertices when what they share has cancelled: `found` less the parts of the
+  // The difference of two vertices after cancelling common parts: `found` minus the parts of the
   // other, `values` times each (null: once).
   static void subtract(PartVector& found, std::span<const std::uint32_t> other,
                        const double* values, std::size_t parts, Workspace&);
@@ -195,8 +195,8 @@ class Problem {
                  Workspace&) const;
   double gold_value(std::int64_t n) const { return gold_.value ? gold_.value[n] : 1.0; }
 
-  // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page
-  // faults.
+  // The gradients of partitions from the last call of total, all zeroed: fresh memory would cost
+  // page faults.
   struct Buffers {
     std::mutex mutex;
     std::vector<std::vector<double>> partitions;

@@ -1,4 +1,4 @@
-// Sparse rows of weights of which those that are nearly full are stored full.
+// Sparse rows of weights, of which nearly full ones are stored full.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace structlearn {
 
 struct FilledRows {
   std::vector<std::uint32_t> row_ptr, column;
-  std::vector<std::uint8_t> real;  // 0: the entry only fills up its row
+  std::vector<std::uint8_t> real;  // 0: the entry is padding of its row
   bool empty() const { return row_ptr.empty(); }
 };
 
-// Rows from about a quarter of their outcomes on get all of them: full rows are added as vectors,
-// which is faster. Columns ascend in each row. Empty if no row is nearly full.
+// Rows with at least about a quarter of the outcomes get all of them: full rows are added as
+// vectors, which is faster. Columns ascend in each row. Empty if no row is nearly full.
 inline FilledRows filled_rows(std::span<const std::uint32_t> row_ptr,
                               std::span<const std::uint32_t> column, std::size_t outcomes) {
   const auto size = [&](std::size_t f) { return std::size_t{row_ptr[f + 1] - row_ptr[f]}; };

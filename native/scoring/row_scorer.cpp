@@ -91,7 +91,7 @@ inline void for_features(const FeatureRows& f, std::size_t row, Each&& each) {
   }
 }
 
-// The features of one site where weights have sparse rows.
+// The features of one site, if weights have sparse rows.
 struct SparseSite {
   const std::int32_t* indices;
   const double* values;
@@ -106,8 +106,8 @@ struct SparseSite {
   }
 };
 
-// Asks for the first rows of weights of the next site while this one is at work; the kernels do so
-// for the rest of it.
+// Prefetches the first rows of weights of the next site during the work on this one; the kernels
+// prefetch the rest of it.
 inline void prefetch_rows(const SparseSite& site, const std::uint32_t* row_ptr, const double* w) {
   constexpr std::size_t kRows = 6;
   for (std::size_t j = 0; j < std::min(site.n, kRows); ++j) {
@@ -115,7 +115,7 @@ inline void prefetch_rows(const SparseSite& site, const std::uint32_t* row_ptr, 
   }
 }
 
-// The stored weight of (feature, column) in sparse rows, or -1 where there is none.
+// The stored weight of (feature, column) in sparse rows, or -1 if there is none.
 std::int64_t find_weight(const WeightRows& rows, std::size_t feature, std::size_t column) {
   const std::uint32_t begin = rows.row_ptr[feature], end = rows.row_ptr[feature + 1];
   if (end - begin == rows.columns) {
@@ -259,7 +259,7 @@ void RowScorer::transpose(std::size_t example, const Layout& layout, const PartV
 
 namespace {
 
-// Where the transpose adds to: one weight, or a whole row of them.
+// The target of the transpose: one weight, or a whole row of them.
 struct Add {
   double a;
   double* w;
@@ -288,8 +288,8 @@ struct AddTwice {
 };
 
 // A dense v, site by site: dense(feature, row of weights, value, part of v, columns) for each, or
-// sparse(weights, features, block's weights, part of v) where weights have sparse rows. `ahead`:
-// the next site's rows are asked for; not where they may be another thread's.
+// sparse(weights, features, block's weights, part of v) if weights have sparse rows. `ahead`:
+// prefetch the next site's rows; not if they may belong to another thread.
 template <class Dense, class Sparse>
 void for_sites(const std::vector<ScorerBlock>& blocks, std::size_t example, const Layout& layout,
                const PartVector& v, double* w, bool ahead, Dense&& dense, Sparse&& sparse) {
@@ -386,7 +386,7 @@ void RowScorer::scatter_growth(std::size_t example, const Layout& layout, const 
   }
 }
 
-// Whether rows of weights can be added as they are: a dense v, and no classes that share weights.
+// Whether rows of weights can be added directly: a dense v, and no classes that share weights.
 bool RowScorer::plain(const PartVector& v) const {
   bool plain = v.dense;
   for (const ScorerBlock& block : blocks_) plain = plain && block.weights.member_ptr.empty();

@@ -25,25 +25,25 @@ struct FeatureRows {
   std::span<const std::int64_t> site_ptr;  // rows of example i: [site_ptr[i], site_ptr[i+1])
   const std::int64_t* indptr = nullptr;    // sparse
   const std::int32_t* indices = nullptr;
-  const double* values = nullptr;  // sparse: null where all are 1; dense: (rows, features)
+  const double* values = nullptr;  // sparse: null if all are 1; dense: (rows, features)
 };
 
 // The weights of one block inside the flat weight vector. Pointers are borrowed.
 struct WeightRows {
   bool present = false;
   std::size_t offset = 0;
-  std::size_t outcomes = 0;  // of the structure, a site
-  std::size_t columns = 0;   // of the weights, a feature; = outcomes unless classes share weights
-  std::span<const std::uint32_t> row_ptr;  // sparse rows, one a feature; empty where dense
+  std::size_t outcomes = 0;                // of the structure, per site
+  std::size_t columns = 0;                 // per feature; = outcomes unless classes share weights
+  std::span<const std::uint32_t> row_ptr;  // sparse rows, one per feature; empty if dense
   const std::uint32_t* column = nullptr;
   // Sparse rows that are nearly full are stored full, so that they can be added as vectors; the
-  // entries that only fill up stay zero. One byte a weight, 0 for a filler; null: none.
+  // padding stays zero. One byte per weight, 0 for padding; null: none.
   const std::uint8_t* real = nullptr;
   // Classes that share weights (a hierarchy): outcome r sums the columns member[member_ptr[r]..].
   std::span<const std::uint32_t> member_ptr;
   const std::uint32_t* member = nullptr;
   // 0, or -inf where a constraint forbids the outcome: (outcomes), the same at every site, or
-  // (sites of a position, outcomes). Empty: nothing is forbidden.
+  // (sites per position, outcomes). Empty: nothing is forbidden.
   std::span<const double> mask;
 };
 
@@ -52,9 +52,9 @@ struct ScorerBlock {
   WeightRows weights;
 };
 
-// What the examples say of their own shapes. Pointers are borrowed.
+// The topology of the examples. Pointers are borrowed.
 struct Topologies {
-  std::span<const std::int64_t> ptr;  // of example i: value[ptr[i]..ptr[i+1]]; empty: all for each
+  std::span<const std::int64_t> ptr;  // of example i: value[ptr[i]..ptr[i+1]]; empty: one for all
   std::span<const std::int64_t> value;
 };
 
@@ -72,10 +72,10 @@ class RowScorer final : public Scorer {
               double least = 0.0) const override;
   void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
                double b = 0.0, double* second = nullptr) const override;
-  // Features are cut into shares by their numbers.
+  // Features are divided into shares by their numbers.
   void scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
                       std::size_t first, std::size_t last, double* growth) const override;
-  // The fillers of nearly full rows collect values too: whole rows are added as vectors.
+  // The padding of nearly full rows collects values too: whole rows are added as vectors.
   void scatter_sum(std::size_t example, const Layout&, const PartVector& v, double a,
                    double* w) const override;
   void finish_sum(double* w) const override;
@@ -84,19 +84,19 @@ class RowScorer final : public Scorer {
   void clear(std::size_t example, const Layout&, const PartVector& v, double* w) const override;
   void rows(std::size_t example, const Layout&,
             std::vector<std::pair<std::size_t, std::size_t>>& ranges) const override;
-  // |x|^2 of the features of the site, as many times as an outcome has columns.
+  // |x|^2 of the features of the site, times the number of columns of an outcome.
   double squared_norm_of_site(std::size_t example, std::size_t block,
                               std::size_t site) const override;
   void feature_squares(double* squares, double* counts, double* all) const override;
 
  private:
-  // What the scorer adds to a block so that its loops are short.
+  // Derived data of a block that keeps the scorer's loops short.
   struct Derived {
-    // Dense features that are mostly zero, as sparse ones.
+    // Dense features that are mostly zero, converted to sparse ones.
     std::vector<std::int64_t> indptr;
     std::vector<std::int32_t> indices;
     std::vector<double> values;
-    // Where each feature's weights begin, for weights that are all there.
+    // The start of each feature's weights, if all weights exist.
     std::vector<std::uint32_t> row_ptr;
   };
   void derive(ScorerBlock& block);

@@ -19,7 +19,7 @@ void EntryMerger::operator()(WeightEntries& entries) {
   for (std::size_t n = 0; n < entries.size(); ++n) {
     const std::size_t q = entries[n].first;
     if (sums_[q] != 0.0) entries[kept++] = {q, sums_[q]};
-    sums_[q] = 0.0;  // a weight that comes again has been counted
+    sums_[q] = 0.0;  // a repeated weight has been counted
   }
   entries.resize(kept);
 }
@@ -28,7 +28,7 @@ void EntryMerger::add_up(WeightEntries& entries) {
   if (entries.size() >= kEmpty / 2) throw std::length_error("too many entries of one example");
   if (slots_.size() < 2 * entries.size()) slots_.assign(std::bit_ceil(2 * entries.size()), kEmpty);
   const std::size_t mask = slots_.size() - 1;
-  // Entries move to the front, one per weight; a slot names the one of its weight.
+  // Entries move to the front, one per weight; a slot stores the index of its weight's entry.
   std::size_t found = 0;
   std::vector<std::size_t> used;
   used.reserve(entries.size());

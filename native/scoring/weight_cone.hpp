@@ -1,12 +1,12 @@
-// Weights that linear inequalities keep in a cone: <b_r, w> >= 0 for rows b_r no two of which share
+// Linear inequalities that keep weights in a cone: <b_r, w> >= 0 for rows b_r no two of which share
 // a weight, so that the nearest point of the cone is found row by row.
 //
-// In the dual the inequalities have multipliers l_r >= 0, and w = u + sum_r l_r b_r, u being what
-// the examples pull: the best multipliers make w the nearest point of the cone to u.
+// In the dual the inequalities have multipliers l_r >= 0, and w = u + sum_r l_r b_r, u being the
+// pull of the examples: the best multipliers make w the nearest point of the cone to u.
 //
-// Rows of several weights are kept by a hair's breadth, a share kInside of their terms, so that
-// sums of rows which are zero do not become negative by rounding: what reads the scores as
-// submodular would see a difference.
+// Rows of several weights keep a small margin, a share kInside of their terms, so that sums of rows
+// which are zero do not become negative by rounding: readers that require submodular scores would
+// see a violation.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,8 @@ class WeightCone {
 
   std::size_t rows() const { return ptr_.size() - 1; }
 
-  // Whether every row is about one weight, which then has a sign. The nearest point is the same
-  // in every norm that takes weights one by one.
+  // Whether every row bounds a single weight, whose sign is then fixed. The nearest point is the
+  // same in every norm that takes weights one by one.
   bool bounds() const { return index_.size() == rows(); }
 
   double product(std::size_t r, const double* w) const {
@@ -45,7 +45,7 @@ class WeightCone {
     return sum;
   }
 
-  // How far inside the row has to be.
+  // The required margin of the row.
   double breadth(std::size_t r, const double* w) const {
     if (ptr_[r + 1] - ptr_[r] == 1) return 0.0;
     double sum = 0.0;
@@ -68,7 +68,7 @@ class WeightCone {
     for (std::int64_t k = ptr_[r]; k < ptr_[r + 1]; ++k) w[index_[k]] += a * value_[k];
   }
 
-  // Calls moved(weight, by how much) for all that has to move to the nearest point of the cone.
+  // Calls moved(weight, amount) for every weight that must move to the nearest point of the cone.
   template <class Moved>
   void project(double* w, Moved&& moved) const {
     for (std::size_t r = 0; r < rows(); ++r) {
@@ -85,7 +85,7 @@ class WeightCone {
     project(w, [](std::size_t, double) {});
   }
 
-  // The best multipliers for what the examples pull; w follows.
+  // Sets the best multipliers for the pull of the examples, and w accordingly.
   void settle(double* w, double* multiplier) const {
     for (std::size_t r = 0; r < rows(); ++r) {
       const double found = product(r, w), wanted = breadth(r, w);
@@ -109,7 +109,7 @@ class WeightCone {
   std::vector<double> value_, square_;
 };
 
-// A cone with its multipliers, or none at all: what dual solvers carry along.
+// A cone with its multipliers, or none: the extra state of dual solvers.
 struct ConePoint {
   const WeightCone* cone = nullptr;
   double* multiplier = nullptr;

@@ -1,9 +1,9 @@
-// Beam search: outputs built step by step, the best few prefixes kept; and where, on the way to a
-// known output, a learner should update its weights.
+// Beam search: outputs built step by step, keeping the best few prefixes; and the step, on the way
+// to a known output, at which a learner should update its weights.
 //
 // With an inexact search the output found may score less than the gold one; an update on such a
 // pair fixes nothing. Prefixes at which the gold one has left the beam, or is outscored by most,
-// are safe to update on: M. Collins & B. Roark (2004), L. Huang, S. Fayong & Y. Guo (2012).
+// are safe for updates: M. Collins & B. Roark (2004), L. Huang, S. Fayong & Y. Guo (2012).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace structlearn {
 enum class UpdateAt {
   kEarly,         // the step at which the gold prefix leaves the beam; the end, if it never does
   kMaxViolation,  // the step at which it is outscored by most
-  kEnd,           // the end, come what may
+  kEnd,           // always the end
 };
 
 struct BeamSettings {
@@ -27,18 +27,18 @@ struct BeamSettings {
 };
 
 struct BeamOutput {
-  double value = kMinusInfinity;  // -inf where no output is legal
+  double value = kMinusInfinity;  // -inf if no output is legal
   bool pruned = false;            // prefixes were dropped: there may be a better output
 };
 
-// Two prefixes of equal length; no parts where the search ends at the gold output.
+// Two prefixes of equal length; no parts if the search ends at the gold output.
 struct Violation {
-  double amount = 0.0;  // by how much the one found outscores the gold one
+  double amount = 0.0;  // how much the one found outscores the gold one
   std::vector<std::uint32_t> found, gold;
 };
 
-// What a structure has to offer for it. Where every prefix in the beam runs into a dead end (masks
-// can do that), the search is repeated with twice the width.
+// The beam-search methods of a structure. If every prefix in the beam reaches a dead end (because
+// of masks), the search is repeated with twice the width.
 class BeamSearch {
  public:
   virtual ~BeamSearch() = default;

@@ -1,4 +1,4 @@
-// How open the choice of an output is.
+// The entropy of an output distribution, with an error estimate.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace structlearn {
 
-// A difference is good enough where rounding may have cost no more than this share of it.
+// A difference is trusted if rounding may have cost at most this share of it.
 inline constexpr double kTolerance = 1e-10;
-// How exact an exact entropy is, relative to what it would be if a choice of two were open.
+// The precision of an exact entropy, relative to that of a fair choice of two.
 inline constexpr double kExact = 1e-12;
 
 struct Entropy {
-  double value = 0.0;               // in nats; 0 where no output is legal
-  double error = 0.0;               // how much of it rounding may have cost
+  double value = 0.0;               // in nats; 0 if no output is legal
+  double error = 0.0;               // its possible rounding error
   double log_sum = kMinusInfinity;  // eps log sum exp(score / eps)
 };
 
@@ -36,8 +36,8 @@ inline double largest(const Structure& structure, const Layout& layout, const Sc
   return most;
 }
 
-// The entropy of P(y) ~ exp(score(y) / eps), as the surprise of the best output and how much worse
-// the expected one is: that loses fewer digits than log Z less the expected score.
+// The entropy of P(y) ~ exp(score(y) / eps), as the surprise of the best output and the difference
+// to the expected score: that is more precise than log Z minus the expected score.
 inline Entropy entropy(const Structure& structure, const Layout& layout, const Scores& scores,
                        double eps, Workspace& ws) {
   Entropy found;

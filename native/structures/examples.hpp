@@ -11,8 +11,8 @@
 
 namespace structlearn {
 
-// body(example, workspace) for n examples on up to `threads` threads, `most` of them in a row at
-// most, until `interrupt` is requested. What is done for an example must depend on it alone.
+// body(example, workspace) for n examples on up to `threads` threads, in runs of at most `most`,
+// until `interrupt` is requested. The result for an example must depend on it alone.
 template <class Body>
 void for_examples(std::size_t n, std::size_t threads, std::size_t most, Interrupt& interrupt,
                   Body&& body) {

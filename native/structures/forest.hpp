@@ -1,7 +1,7 @@
-// Outputs that are read off a forest (lazy_kbest.hpp says what one is): the best one, and draws.
+// Outputs read off a forest (see lazy_kbest.hpp): the best one, and samples.
 //
-// `write(node, edge, y)` says in y, which begins as `blank`, what an edge is of an output. Edges
-// come from the root down; of the tails of an edge the last comes first, with all that is below it.
+// `write(node, edge, y)` writes the share of an edge into the output y, which starts as `blank`.
+// Edges come from the root down; of the tails of an edge the last comes first, with all below it.
 #pragma once
 
 #include <cmath>
@@ -22,8 +22,8 @@ auto writer_of(const Forest& forest) {
       [&forest](std::uint64_t node, std::uint32_t edge, Output& y) { forest.write(node, edge, y); };
 }
 
-// The score of an edge with the best of its tails; as the chart has added it up, where a forest
-// says so, or ties would go by rounding.
+// The score of an edge with its best tails; added up as in the chart, if the forest defines that,
+// or rounding would decide ties.
 template <class Forest>
 double edge_score(const Forest& forest, std::uint64_t node, std::uint32_t edge,
                   std::vector<std::uint64_t>& tails) {
@@ -36,7 +36,7 @@ double edge_score(const Forest& forest, std::uint64_t node, std::uint32_t edge,
   }
 }
 
-// The output whose edges choose(node, tails) names; `tails` is scratch.
+// The output of the edges returned by choose(node, tails); `tails` is scratch.
 template <class Forest, class Choose, class Write>
 Output chosen_output(const Forest& forest, std::uint64_t root, const Output& blank, Choose&& choose,
                      Write&& write) {
@@ -53,8 +53,8 @@ Output chosen_output(const Forest& forest, std::uint64_t root, const Output& bla
   return y;
 }
 
-// The best output. Where a maximum came from is not stored: of an output's own nodes it is soon
-// found again, the first edge that gives it.
+// The best output. Back-pointers are not stored: for the output's own nodes, the first edge that
+// gives the maximum is found again quickly.
 template <class Forest, class Write>
 Output best_output(const Forest& forest, std::uint64_t root, const Output& blank, Write&& write) {
   const auto best = [&](std::uint64_t node, std::vector<std::uint64_t>& tails) {
@@ -72,7 +72,7 @@ Output best_output(const Forest& forest, std::uint64_t root, const Output& blank
   return chosen_output(forest, root, blank, best, write);
 }
 
-// n outputs drawn in proportion to exp(score / eps), from a forest whose `best` is eps log sum
+// n outputs sampled in proportion to exp(score / eps), from a forest whose `best` is eps log sum
 // exp(score / eps), and not -inf at the root.
 template <class Forest, class Write>
 std::vector<Output> drawn_outputs(const Forest& forest, std::uint64_t root, double eps,
@@ -87,7 +87,7 @@ std::vector<Output> drawn_outputs(const Forest& forest, std::uint64_t root, doub
       for (std::uint32_t e = 0, ways = forest.ways(node); e < ways && left >= 0.0; ++e) {
         const double x = edge_score(forest, node, e, tails) - forest.best(node);
         if (x == kMinusInfinity) continue;
-        chosen = e;  // the last one that is possible, where rounding leaves something
+        chosen = e;  // rounding may leave a remainder: the last possible one
         left -= elementary::exp(x / eps);
       }
       return chosen;

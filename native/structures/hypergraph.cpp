@@ -106,8 +106,8 @@ std::vector<double> Hypergraph::inside(const double* theta, double eps,
   return node;
 }
 
-// Outside, as probabilities: an edge takes its share of its head's mass. Shares add up to 1, also
-// where the sum of a node is so large that rounding has left nothing of its own.
+// Outside, as probabilities: an edge takes its share of its head's mass. Shares add up to 1, even
+// if the sum of a node is so large that it is only rounding error.
 template <class Body>
 void Hypergraph::outside(const std::vector<double>& edge, std::vector<double>& mass,
                          Body&& body) const {

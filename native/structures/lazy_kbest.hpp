@@ -1,11 +1,11 @@
 // The k best derivations of a forest whose best ones are known (Huang & Chiang 2005, algorithm 3):
-// a node's second, third, ... derivation is looked for only where a better one needs it. Nodes that
-// no list asks for cost nothing.
+// a node's second, third, ... derivation is computed only when a better one needs it. Nodes that no
+// list needs cost nothing.
 //
-// A Forest says, of nodes that are numbers of its own choosing,
-//   double best(node)               the score of the best derivation, -inf where there is none;
-//   std::uint32_t ways(node)        how many edges lead to it;
-//   double way(node, e, tails)      what edge e adds to the scores of its tails, which it lists.
+// A Forest defines, for nodes that are numbers of its own choosing,
+//   double best(node)               the score of the best derivation, -inf if there is none;
+//   std::uint32_t ways(node)        the number of edges that lead to it;
+//   double way(node, e, tails)      the score of edge e itself; lists its tails.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class LazyKBest {
         wanted_.pop_back();
         continue;
       }
-      if (!at.extended && !extend(at, v)) continue;  // what it needs is wanted first
+      if (!at.extended && !extend(at, v)) continue;  // its dependencies come first
       if (at.heap.empty()) continue;
       std::pop_heap(at.heap.begin(), at.heap.end(), worse);
       at.list.push_back(std::move(at.heap.back()));
@@ -47,12 +47,12 @@ class LazyKBest {
     return nodes_.at(node).list.size() > rank;
   }
 
-  // The score of one that was found.
+  // The score of one that was computed.
   double score(std::uint64_t node, std::uint32_t rank) const {
     return nodes_.at(node).list[rank].score;
   }
 
-  // Calls visit(node, edge) for every edge of one that was found.
+  // Calls visit(node, edge) for every edge of one that was computed.
   template <class Visit>
   void walk(std::uint64_t root, std::uint32_t rank, Visit&& visit) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> stack{{root, rank}};
@@ -71,12 +71,12 @@ class LazyKBest {
   struct Way {
     double score;
     std::uint32_t edge;
-    std::vector<std::uint32_t> rank;  // which derivation of each tail; empty: the best of each
+    std::vector<std::uint32_t> rank;  // the rank of each tail's derivation; empty: all best
     std::uint32_t at(std::size_t i) const { return rank.empty() ? 0 : rank[i]; }
   };
   struct Node {
     std::vector<Way> list, heap;
-    bool extended = true;  // the heap has what follows the last of the list
+    bool extended = true;  // the heap has the successors of the last of the list
     bool exhausted() const { return extended && heap.empty(); }
   };
 
@@ -100,8 +100,8 @@ class LazyKBest {
     return node;
   }
 
-  // Puts the ways that follow the last of the list on the heap: one tail takes its next derivation.
-  // Each combination comes from one other only, in which its last tail that is not at its best is
+  // Pushes the successors of the last of the list on the heap: one tail takes its next derivation.
+  // Each combination has one predecessor only, in which its last tail that is not at its best is
   // one better.
   bool extend(Node& node, std::uint64_t v) {
     const Way last = node.list.back();
@@ -141,8 +141,8 @@ class LazyKBest {
   Tails tails_;
 };
 
-// The n best outputs of a forest. `write(node, edge, y)` says in y, which begins as `blank`, what
-// an edge is of an output.
+// The n best outputs of a forest. `write(node, edge, y)` writes the share of an edge into the
+// output y, which starts as `blank`.
 template <class Forest, class Write>
 std::vector<std::pair<double, Output>> kbest_outputs(const Forest& forest, std::uint64_t root,
                                                      std::size_t n, const Output& blank,
@@ -154,7 +154,8 @@ std::vector<std::pair<double, Output>> kbest_outputs(const Forest& forest, std::
     search.walk(root, r,
                 [&](std::uint64_t v, std::uint32_t e) { write(v, e, found.back().second); });
   }
-  // Best scores add up in the chart's order, others in the forest's: that may differ by a last bit.
+  // Best scores add up in the chart's order, others in the forest's: they may differ in the last
+  // bit.
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   return found;

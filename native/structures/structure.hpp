@@ -1,4 +1,4 @@
-// What the core knows of a structure: blocks of part scores go in, an output or a part vector
+// The core's interface to a structure: blocks of part scores go in, an output or a part vector
 // comes out. No weights, no features, no loss.
 #pragma once
 
@@ -26,11 +26,11 @@ struct Block {
   std::size_t outcomes = 0;
   std::size_t offset = 0;  // of its first part in the example's flat part vector
   bool present = false;
-  bool anchored = false;  // a row a site, not one shared by all
+  bool anchored = false;  // one row per site, not one shared by all
   std::size_t size() const { return sites * outcomes; }
 };
 
-// What an example is like where a few integers do not say it: a structure that needs more derives
+// The shape of an example if a few integers do not describe it: a structure that needs more derives
 // from this.
 struct Shape {
   virtual ~Shape() = default;
@@ -40,10 +40,10 @@ struct Shape {
 struct Layout {
   std::array<Block, kMaxBlocks> block;
   std::size_t parts = 0;
-  // What the example says of its own shape (parents, edges, sides), as its structure reads it;
-  // borrowed. Empty where the structure needs none.
+  // The topology of the example (parents, edges, sides), as its structure reads it; borrowed. Empty
+  // if the structure needs none.
   std::span<const std::int64_t> topology;
-  std::shared_ptr<const Shape> shape;  // made by the scorer; null where the structure needs none
+  std::shared_ptr<const Shape> shape;  // made by the scorer; null if the structure needs none
 
   void add(std::size_t b, std::size_t sites, std::size_t outcomes, bool anchored) {
     block[b] = {sites, outcomes, parts, true, anchored};
@@ -51,13 +51,13 @@ struct Layout {
   }
 };
 
-// One pointer a block, null where the block is absent.
+// One pointer per block, null if the block is absent.
 struct Scores {
   std::array<const double*, kMaxBlocks> block{};
 };
 struct Marginals {
   std::array<double*, kMaxBlocks> block{};
-  // A shared block's marginals are summed over its positions, unless asked for one by one.
+  // A shared block's marginals are summed over its positions, unless requested one by one.
   bool by_position = false;
 };
 
@@ -66,12 +66,12 @@ struct Infeasible : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// What there is no algorithm for; the message says what works.
+// A query without an algorithm; the message says what works instead.
 struct Incapable : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// What a search has found: the score of its output, an upper bound of all scores, and whether the
+// The result of a search: the score of its output, an upper bound of all scores, and whether the
 // output is proven to be a best one.
 struct Solved {
   double value = kMinusInfinity;
@@ -79,7 +79,7 @@ struct Solved {
   bool exact = true;
 };
 
-// A vector over parts: dense (one value a part), or a list of indices, repeats allowed.
+// A vector over parts: dense (one value per part), or a list of indices, repeats allowed.
 struct PartVector {
   bool dense = false;
   std::vector<std::uint32_t> index;  // sparse only
@@ -103,19 +103,19 @@ class Structure {
   // Throws std::invalid_argument if the blocks do not fit together.
   virtual void check(const Layout& layout) const = 0;
 
-  // Whether any output looks at the scores of this site; where not, they may be anything.
+  // Whether any output uses the scores of this site; if not, they may be anything.
   virtual bool reads(const Layout&, std::size_t /* block */, std::size_t /* site */) const {
     return true;
   }
 
-  // Whether all scores of a block are finite or -inf, looked at in one go. May be false where only
-  // sites are bad that nothing reads; never true where one is that something does.
+  // Whether all scores of a block are finite or -inf, checked at once. May be false if only unused
+  // sites are bad; never true if a used one is.
   virtual bool scores_are_valid(const Layout&, std::size_t block, const double* x) const;
 
   // The best output and its score; -inf if none is legal. Ties go to the first label.
   virtual double argmax(const Layout&, const Scores&, Output& y, Workspace&) const = 0;
 
-  // The same, with what the search proves; of structures whose argmax may miss, more than that.
+  // The same, with a certificate. Structures whose argmax may miss override it.
   virtual Solved solve(const Layout& layout, const Scores& scores, Output& y, Workspace& ws) const {
     const double value = argmax(layout, scores, y, ws);
     return {value, value, true};
@@ -125,15 +125,14 @@ class Structure {
   virtual double infer(const Layout&, const Scores&, double eps, const Marginals&,
                        Workspace&) const = 0;
 
-  // The entropy of P(y) ~ exp(score(y) / eps), eps > 0, in nats, by a way on which large scores
-  // cost no digits; nothing where there is none. Asked where a difference of sums is not good
-  // enough.
+  // The entropy of P(y) ~ exp(score(y) / eps), eps > 0, in nats, in a way that stays precise for
+  // large scores; nothing if there is none. Called when a difference of sums is not precise enough.
   virtual std::optional<double> exact_entropy(const Layout&, const Scores&, double /* eps */,
                                               Workspace&) const {
     return std::nullopt;
   }
 
-  // Whether an output is one of the structure's here, where its parts alone do not say so.
+  // Whether an output is legal here, if its parts alone do not determine that.
   virtual bool allows(const Layout&, std::span<const std::int32_t> /* y */) const { return true; }
 
   // The parts of an output, each with count one, repeats allowed.

@@ -1,5 +1,5 @@
-// Searches that can be looked at step by step take a watcher as a template argument. `Unwatched` is
-// told nothing and costs nothing: what would be told is not even worked out.
+// Searches that can be watched step by step take a watcher as a template argument. `Unwatched`
+// receives nothing and costs nothing: the reports are not even computed.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Unwatched {
   void operator()(const char*, std::vector<std::int64_t>, std::vector<double> = {}) {}
 };
 
-// What a search did: the kind of a step, whole numbers (nodes, labels) and reals (scores), whose
-// meaning the search documents.
+// A step of a search: its kind, integers (nodes, labels) and reals (scores), whose meaning the
+// search documents.
 struct WatchedStep {
   std::string kind;
   std::vector<std::int64_t> nodes;

@@ -1,4 +1,4 @@
-// Scratch memory, one a thread, grown and never shrunk.
+// Scratch memory, one per thread, which grows and never shrinks.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace structlearn {
 
-// An output in the core is a row of integers; each structure says what they mean.
+// An output in the core is a row of integers; each structure defines their meaning.
 using Output = std::vector<std::int32_t>;
 
-// Arrays of T by name. The names are the values of an enum, and every enum has arrays of its own:
-// two users of a workspace cannot meet, however deep one calls the other.
+// Arrays of T by name. The names are the values of an enum, and every enum has its own arrays: two
+// users of a workspace cannot collide, however deeply one calls the other.
 template <class T>
 class NamedArrays {
  public:
@@ -23,7 +23,7 @@ class NamedArrays {
   NamedArrays(NamedArrays&&) = default;  // scratch is nobody's to copy
   NamedArrays& operator=(NamedArrays&&) = default;
 
-  // The array itself, which stays where it is; what it holds moves when it grows.
+  // The array itself, which stays where it is; its content moves when it grows.
   template <class Name>
   std::vector<T>& operator[](Name name) {
     static_assert(std::is_enum_v<Name>, "arrays go by the values of an enum of their user");
@@ -32,7 +32,7 @@ class NamedArrays {
     if (!users_[user]) users_[user] = std::make_unique<Arrays>();
     return users_[user]->at(static_cast<std::size_t>(name));
   }
-  // At least n numbers; those that are new are 0.
+  // At least n numbers; new ones are 0.
   template <class Name>
   T* operator()(Name name, std::size_t n) {
     std::vector<T>& array = (*this)[name];
@@ -53,15 +53,15 @@ class NamedArrays {
 };
 
 struct Workspace {
-  // The last shared table that was turned into exponentials: in training it is the same for all
-  // examples of a pass, and comparing is cheaper than computing.
+  // The last shared table converted to exponentials: in training it is the same for all examples of
+  // a pass, and comparing is cheaper than computing.
   struct {
     std::vector<double> table, exponentials;
     double eps = 0.0, shift = 0.0;
   } shared;
   NamedArrays<double> real;
   NamedArrays<std::uint8_t> flag;
-  NamedArrays<std::int32_t> integer;  // outputs among them
+  NamedArrays<std::int32_t> integer;  // including outputs
   NamedArrays<std::uint32_t> index;
 };
 

@@ -308,7 +308,7 @@ def test_a_beam_is_refused():
 
 def test_labels_in_a_row_need_a_chain():
     tree = with_constraints(Tree([-1, 0, 0]), [contiguous()])
-    with pytest.raises(ValueError, match=r"Tree.*cannot keep to contiguous\(\)"):
+    with pytest.raises(ValueError, match=r"Tree.*cannot obey contiguous\(\)"):
         tree.argmax(label=np.zeros((3, 2)))
 
 

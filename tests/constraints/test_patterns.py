@@ -126,9 +126,9 @@ def test_names_are_labels_as_printed():
         ("A, A", 2, "',' means nothing here; names with it need quotes"),
         ("A 'B", 3, "this quote is not closed"),
         ("", 1, "the pattern is empty"),
-        ("(" * 101 + ")" * 101, 101, "more than 100 groups"),
-        ("A" + "?" * 5000, 103, "more than 100 repetitions of repetitions"),
-        ("(A{2}{2})" * 101, 906, "more than 100 repetitions of repetitions"),
+        ("(" * 101 + ")" * 101, 101, "more than 100 nested groups"),
+        ("A" + "?" * 5000, 103, "more than 100 nested repetitions"),
+        ("(A{2}{2})" * 101, 906, "more than 100 nested repetitions"),
     ],
 )
 def test_errors_of_syntax_point_at_their_place(pattern, column, reason):

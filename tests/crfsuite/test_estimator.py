@@ -70,7 +70,7 @@ def test_before_fit():
              "transition_features_", "training_log_"]  # fmt: skip
     assert [getattr(crf, name) for name in names] == [None] * len(names)
     assert crf.modelfile.name is None
-    with pytest.raises(NotFittedError, match="call fit, or give model_filename"):
+    with pytest.raises(NotFittedError, match="call fit, or set model_filename"):
         crf.predict([[["a"]]])
 
 

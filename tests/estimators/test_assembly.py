@@ -139,7 +139,7 @@ def test_shared_weights_are_dense_and_by_node():
     given = {"label": rows([0, 0], [], []), "transition": np.zeros((3, 3))}
     with pytest.raises(ValueError, match="shared in a hierarchy"):
         assemble(estimator, np.array(["A", "B", "C"]), tokens("x"), given)
-    with pytest.raises(ValueError, match=r"expected weights of shape \(4, 1\), a row a node"):
+    with pytest.raises(ValueError, match=r"expected weights of shape \(4, 1\), one row per node"):
         assemble(
             estimator, np.array(["A", "B", "C"]), tokens("x"), {**given, "label": np.zeros((3, 1))}
         )

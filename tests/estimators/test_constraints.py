@@ -264,7 +264,7 @@ def test_gold_that_breaks_a_constraint_is_named():
     y[3][:] = "B"
     y[7] = [*["B"] * (len(y[7]) - 1), None]
     message = r"2 of 25 outputs of y break a constraint: example 3 \(at most 1 of label 'B'\), "
-    message += r"example 7 \(no labels for the open places keep to all constraints\); correct them"
+    message += r"example 7 \(no labels for the open places satisfy all constraints\); correct them"
     with pytest.raises(ValueError, match=message):
         StructuredSVM(constraints=[at_most(1, Label("B"))], random_state=0).fit(X, y)
 

@@ -219,7 +219,9 @@ def test_an_array_without_positions_has_no_segments(empty):
 def test_a_name_needs_examples_to_go_by():
     X, y = draw_segments(4)
     flat = [x.reshape(-1, 4) for x in X]
-    with pytest.raises(ValueError, match="for 14 segments, no multiple of its 5 positions"):
+    with pytest.raises(
+        ValueError, match="has 14 rows of features, not a multiple of its 5 positions"
+    ):
         CRF("semimarkov").fit([flat[0][:14], *flat[1:]], y)
     for bad_X, bad_y in (([], []), (None, y), (X, None)):
         with pytest.raises(ValueError, match=r"X|y"):

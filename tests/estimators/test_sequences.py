@@ -101,7 +101,7 @@ def test_held_out_predictions():
     words = [list(s.words) for s in BANK]
     tags = cross_val_predict(Tagger("pos", max_iter=2), words, y, cv=2)
     assert list(map(len, tags)) == list(map(len, words))
-    with pytest.raises(ValueError, match="times: each has to be once"):
+    with pytest.raises(ValueError, match="times instead of once"):
         cross_val_predict(model, X, y, cv=ShuffleSplit(2, random_state=0))
     with pytest.raises(ValueError, match="X has 60 examples, y has 59"):
         cross_val_predict(model, X, y[1:])

@@ -90,8 +90,8 @@ def put(at, value):
     [
         ("values", put(3, np.nan), "invalid values"),
         ("values", put(0, -np.inf), "invalid values"),
-        ("values", lambda a: a[:-1], "not as many weights"),
-        ("values", lambda a: np.append(a, 0.0), "weights, where the blocks have"),
+        ("values", lambda a: a[:-1], "fewer weights than"),
+        ("values", lambda a: np.append(a, 0.0), "weights, but the blocks have"),
         ("row_ptr", put(1, 2**31), "decrease"),
         ("row_ptr", put(-1, 10**6), "must go from 0 to"),
         ("row_ptr", put(0, 1), "must go from 0 to"),
@@ -100,7 +100,7 @@ def put(at, value):
         ("column", put(0, 2**32 - 1), "a weight belongs to another one"),
         ("column", lambda a: np.append(a, 0).astype("<u4"), "must go from 0 to"),
         ("real", put(0, 2), "marks other than 0 and 1"),
-        ("real", lambda a: np.zeros_like(a), "weights where there are none"),
+        ("real", lambda a: np.zeros_like(a), "nonzero fillers"),
     ],
 )
 def test_arrays_that_the_core_must_not_see(tmp_path, of, change, message):
@@ -121,7 +121,7 @@ def test_automata_of_other_labels(tmp_path):
         model.save(tmp_path / "x")
     finally:
         model.structure_ = before
-    with pytest.raises(FileError, match="automata over 4 labels, and there are 3"):
+    with pytest.raises(FileError, match="automata over 4 labels instead of 3"):
         structlearn.load(tmp_path / "x")
 
 
@@ -168,8 +168,8 @@ def put_in(*keys, value):
         ("crf", put_in("parameters", "C", value=-1), "C must be a number above 0"),
         ("crf", put_in("parameters", "gamma", value=1), "unexpected keyword argument 'gamma'"),
         ("crf", put_in("parameters", "n_jobs", value="many"), "n_jobs must be None or a whole"),
-        ("crf", put_in("class", value="LossCurve"), "a class that structlearn does not have"),
-        ("crf", put_in("class", value="Popen"), "a class that structlearn does not have"),
+        ("crf", put_in("class", value="LossCurve"), "a class unknown to structlearn"),
+        ("crf", put_in("class", value="Popen"), "a class unknown to structlearn"),
         ("strings", put_in("features", "blocks", "label", "separator", value=3), "not a string"),
         ("perceptron", put_in("training", "online", value={}), "of an online learner"),
         ("perceptron", put_in("training", "online", value=3), "of an online learner"),
@@ -182,9 +182,9 @@ def put_in(*keys, value):
         ("hmm", put_in("emissions", "suffix_length", value=-1), "suffix_length is -1"),
         ("hmm", put_in("emissions", "kind", value="gaussian"), "KeyError"),
         ("hmm gaussian", put_in("emissions", "columns", value=7), "has the shape"),
-        ("labels tree", put_in("n_labels", value=4), "other features"),
-        ("labels tree", put_in("n_features", value=0), "other features"),
-        ("labels tree", put_in("parameters", "intercept", value=False), "other features"),
+        ("labels tree", put_in("n_labels", value=4), "whose features are not"),
+        ("labels tree", put_in("n_features", value=0), "whose features are not"),
+        ("labels tree", put_in("parameters", "intercept", value=False), "whose features are not"),
         ("labels tree", put_in("learner", "class", value="HMM"), "unexpected keyword argument"),
     ],
 )  # fmt: skip

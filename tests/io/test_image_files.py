@@ -144,7 +144,7 @@ def test_names_of_classes(tmp_path):
     assert read_names(path) == ["ground", "disc", "box"]
     named = {0: "a", "1": "b", 2: "c"}
     assert ImageSegmenter("crf", classes=named).fit(pairs).classes_ == ["a", "b", "c"]
-    with pytest.raises(FileError, match=r"mask 0: it has the value 2, and 2 classes are named"):
+    with pytest.raises(FileError, match=r"mask 0: it has the value 2, but 2 classes are named"):
         ImageSegmenter("crf", classes=["ground", "disc"]).fit(pairs)
     with pytest.raises(ValueError, match="same name"):
         ImageSegmenter("crf", classes=["a", "a", "b"]).fit(pairs)

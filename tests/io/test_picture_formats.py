@@ -250,7 +250,7 @@ def test_unseen_colours_are_wrong(tmp_path):
     assert "not in training" in trained.report([(image, bad)])
     learned = MaskCoding.fit([read_mask(good)], None, "auto")
     message = (
-        r"bad\.png: the value #0000ff at row 3, column 4 \(1 pixels\) is no class; classes are"
+        r"bad\.png: the value #0000ff at row 3, column 4 \(1 pixels\) is not a class; classes are"
     )
     with pytest.raises(FileError, match=message):
         learned.encode(read_mask(bad))
@@ -264,7 +264,7 @@ def test_masks_that_are_none(mask):
 
 @pytest.mark.parametrize("pair", [None, 7, "ab", (COLOUR,), (COLOUR, LABELS, LABELS)])
 def test_pairs_that_are_none(pair):
-    with pytest.raises(ValueError, match="number 1 is no pair"):
+    with pytest.raises(ValueError, match="item 1 is not"):
         read_examples([(COLOUR, LABELS), pair])
 
 

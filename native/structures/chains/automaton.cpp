@@ -41,7 +41,7 @@ bool accepts(const Automaton& a, std::span<const std::int32_t> y) {
 Automaton complement(const Automaton& a) {
   Automaton c = a;
   const std::size_t tables = std::max<std::size_t>(a.positions, 1), K = a.symbols;
-  const auto lost = static_cast<std::int32_t>(a.states);  // where nothing was left of the other
+  const auto lost = static_cast<std::int32_t>(a.states);  // for a dead state of the other
   c.states = a.states + 1;
   c.next.assign(tables * c.states * K, lost);
   for (std::size_t t = 0; t < tables; ++t) {
@@ -57,7 +57,7 @@ Automaton complement(const Automaton& a) {
 
 namespace {
 
-// The pairs of states that have been met, numbered in the order in which they were.
+// The visited pairs of states, numbered in order of their first visit.
 class Pairs {
  public:
   explicit Pairs(std::size_t second) : second_(second) {}
@@ -76,7 +76,7 @@ class Pairs {
   std::vector<std::pair<std::size_t, std::size_t>> pairs_;
 };
 
-// The successors of a pair for each label, -1 where one of the two has none.
+// The successors of a pair for each label, -1 if one of the two has none.
 void follow(const Automaton& a, const Automaton& b, std::size_t position,
             std::pair<std::size_t, std::size_t> from, Pairs& pairs, std::int32_t* out) {
   const std::size_t K = a.symbols;
@@ -89,7 +89,7 @@ void follow(const Automaton& a, const Automaton& b, std::size_t position,
   }
 }
 
-// Keeps the start and the states that are marked, in their order.
+// Keeps the start and the marked states, in order.
 void keep(Automaton& a, std::vector<std::uint8_t>& useful) {
   useful[a.start] = 1;
   std::vector<std::int32_t> renamed(a.states, -1);
@@ -150,7 +150,7 @@ std::vector<std::uint8_t> hopeful(const Automaton& a) {
   return marked;
 }
 
-// The states of the product, without where they lead.
+// The states of the product, without their transitions.
 void finish(const Automaton& a, const Automaton& b, const Pairs& pairs, Automaton& c) {
   c.symbols = a.symbols;
   c.states = pairs.size();
@@ -161,7 +161,7 @@ void finish(const Automaton& a, const Automaton& b, const Pairs& pairs, Automato
   }
 }
 
-// Where both are the same at all positions: breadth first, as deep as sequences are long.
+// If both are the same at all positions: breadth first, down to the length of the sequences.
 std::optional<Intersection> intersect_plain(const Automaton& a, const Automaton& b,
                                             const ProductLimits& limits) {
   const std::size_t K = a.symbols;
@@ -187,7 +187,7 @@ std::optional<Intersection> intersect_plain(const Automaton& a, const Automaton&
   return found;
 }
 
-// Where one of them varies: level by level.
+// If one of them varies: level by level.
 std::optional<Intersection> intersect_positions(const Automaton& a, const Automaton& b,
                                                 const ProductLimits& limits) {
   const std::size_t K = a.symbols, L = std::max(a.positions, b.positions);
@@ -255,7 +255,7 @@ Departures departures(const Automaton& a) {
     found.fewest = a.accepting[a.start] ? 1 : 0;
     return found;
   }
-  // The cheapest way to be rejected, where the labels of the set cost 1 and all others nothing.
+  // The cheapest rejected sequence, if labels of the set cost 1 and all others nothing.
   std::vector<std::uint32_t> cost(a.states, kNeverRejects);
   std::deque<std::pair<std::uint32_t, std::size_t>> open{{0, a.start}};
   cost[a.start] = 0;

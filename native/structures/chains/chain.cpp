@@ -58,7 +58,7 @@ void unpack(std::size_t s, std::size_t t, std::size_t count, std::size_t K, Outp
 }
 
 // Rows for all positions: alpha[t][s] the best score of a prefix that ends in the window s, and
-// arrived[t][s] the same before the scores of position t itself are added.
+// arrived[t][s] the same before adding the scores of position t itself.
 struct Trellis {
   double *alpha, *arrived;
 };
@@ -111,8 +111,8 @@ double Chain::argmax(const Layout& layout, const Scores& scores, Output& y, Work
   const double value = last[s];
   if (value == kMinusInfinity) return value;
   unpack(s, t, std::min(v.L, v.order), v.K, y);
-  // Back-pointers are not stored: on the way back the first label that gives the stored maximum is
-  // looked up, which costs K a position where storing them would cost K^2.
+  // Back-pointers are not stored: traceback finds the first label that gives the stored maximum,
+  // which costs K per position, while storing would cost K^2.
   for (; t >= v.order && t > 0; --t) {
     const std::size_t r = s / v.K;
     const double* before = alpha + (t - 1) * v.states + r;
@@ -133,14 +133,14 @@ void Chain::encode(const Layout& layout, std::span<const std::int32_t> y,
 
 namespace {
 
-// The trellis as a forest. Node t * states + s is the window s at position t, the last node all of
-// them.
+// The trellis as a forest. Node t * states + s is the window s at position t; the last node is the
+// root.
 struct WindowForest {
   const ChainView& v;
   const double *alpha, *node;
 
   std::uint64_t root() const { return v.L * v.states; }
-  double best(std::uint64_t at) const { return alpha[at]; }  // never asked of the root
+  double best(std::uint64_t at) const { return alpha[at]; }  // never called for the root
   std::uint32_t ways(std::uint64_t at) const {
     if (at == root()) return static_cast<std::uint32_t>(v.states_at(v.L - 1));
     const std::size_t t = at / v.states;

@@ -31,8 +31,8 @@ class Chain final : public Structure, public BeamSearch {
                                                Workspace&) const override;
   std::vector<Output> sample(const Layout&, const Scores&, double eps, std::size_t n,
                              std::uint64_t seed, Workspace&) const override;
-  // Beam search keeps the best prefixes that differ in their last m labels: with room for all K^m
-  // of them it is Viterbi. Time O(L b K m) for b of them.
+  // Beam search keeps the best prefixes that differ in their last m labels: with width K^m it is
+  // Viterbi. Time O(L b K m) for width b.
   BeamOutput beam(const Layout&, const Scores&, std::size_t width, Output& y,
                   Workspace&) const override;
   Violation violation(const Layout&, const Scores&, std::span<const std::uint32_t> gold,

@@ -7,7 +7,7 @@
 namespace structlearn {
 namespace {
 
-// A prefix in the beam: its last labels, and the one of the position before that it extends.
+// A prefix in the beam: its last labels, and the previous prefix that it extends.
 struct Prefix {
   double score;
   double arrived;      // before the scores of its position were added, for ties as in Viterbi
@@ -15,8 +15,8 @@ struct Prefix {
   std::uint32_t label, from;
 };
 
-// The beam of each position. Prefixes stand in the order of their windows: ties then go to the
-// first label, as they do in Viterbi.
+// The beam of each position. Prefixes are sorted by their windows, so that ties go to the first
+// label, as in Viterbi.
 class Search {
  public:
   Search(const Layout& layout, const Scores& scores, std::size_t width)
@@ -28,7 +28,7 @@ class Search {
   bool pruned() const { return pruned_; }
   const std::vector<Prefix>& at(std::size_t t) const { return beams_[t]; }
 
-  // What label k adds at position t after the window; the top order not included.
+  // The score of label k at position t after the window, without the top order.
   double node(double score, std::size_t t, std::size_t k, std::size_t window) const {
     score += v_.label[t * v_.K + k];
     if (t == 0 && v_.start != nullptr) score += v_.start[k];
@@ -39,7 +39,7 @@ class Search {
     return score;
   }
 
-  // The prefix that follows when label k is added to one that ends at position t - 1.
+  // The prefix made by adding label k to one that ends at position t - 1.
   Prefix extend(double score, std::size_t before, std::size_t t, std::size_t k) const {
     Prefix next{score, score, 0, static_cast<std::uint32_t>(k), 0};
     if (v_.order > 0) {
@@ -50,7 +50,7 @@ class Search {
     return next;
   }
 
-  // Fills the beam of position t; false where it would be empty.
+  // Fills the beam of position t; false if it would be empty.
   bool step(std::size_t t) {
     std::vector<Prefix>& beam = beams_[t];
     beam.clear();
@@ -116,8 +116,8 @@ class Search {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // Prefixes with the same window have the same future. Below the top order nothing merges; of two
-  // that merge, Viterbi compares what they had before the scores that they share.
+  // Prefixes with the same window have the same future. Below the top order nothing merges; when
+  // two merge, Viterbi compares their scores before the common ones.
   bool better(const Prefix& a, const Prefix& b) const {
     return v_.order == 0 ? a.score > b.score : a.arrived > b.arrived;
   }
@@ -126,7 +126,7 @@ class Search {
   std::size_t width_;
   bool pruned_ = false;
   std::vector<std::vector<Prefix>> beams_;
-  std::vector<std::uint32_t> seen_;  // by window: where it is in the beam that grows
+  std::vector<std::uint32_t> seen_;  // by window: its place in the growing beam
 };
 
 // The gold prefix at each position, as the search would score it.

@@ -1,9 +1,9 @@
-// Forward-backward for chains, and drawing from the distribution it describes.
+// Forward-backward for chains, and samples from the distribution.
 //
-// The fast way works with exponentials, alpha normalised to sum one at each position (Rabiner
-// 1989), so that a position costs K^(m+1) multiply-adds and K^m exponentials. A prefix whose
-// weight falls below 1e-250 of its position's total may still matter later, when the rest is
-// forbidden; where that is seen, the whole example is done again with logarithms.
+// The fast path works with exponentials, alpha normalised to sum one at each position (Rabiner
+// 1989), so that a position costs K^(m+1) multiply-adds and K^m exponentials. A prefix whose weight
+// falls below 1e-250 of its position's total may still matter later, when the rest is forbidden; if
+// that happens, the whole example is redone with logarithms.
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +17,8 @@
 namespace structlearn {
 namespace {
 
-// A step that loses more than this is not to be trusted either: what underflowed inside it (below
-// 1e-306) must stay far below what is kept.
+// A step that loses more than this is not trusted either: what underflowed inside it (below 1e-306)
+// must stay far below the smallest weight kept.
 constexpr double kSmallStep = 1e-40;
 
 struct Forward {
@@ -28,7 +28,7 @@ struct Forward {
   double* alpha;       // (L, states): weights summing to one, or logarithms
   double* node;        // (L, states): exp of the node scores over eps, shifted; or plain over eps
   double* scale;       // (L): the sum that alpha was divided by
-  const double* E;     // exp of the shared top table, shifted; null where it is not shared
+  const double* E;     // exp of the shared top table, shifted; null if it is not shared
 };
 
 enum class ChainMarginalScratch {
@@ -67,7 +67,7 @@ const double* exp_table(const ChainView& v, std::size_t t, double eps, const For
   return E;
 }
 
-// Which windows some legal prefix ends in; exact, and cheap next to the sums.
+// Marks the windows in which some legal prefix ends; exact, and cheap compared to the sums.
 void advance_reachable(const ChainView& v, std::size_t t, const double* node_t,
                        std::uint8_t* before, std::uint8_t* now) {
   const std::size_t n = v.states_at(t);
@@ -85,7 +85,7 @@ void advance_reachable(const ChainView& v, std::size_t t, const double* node_t,
   for (std::size_t s = 0; s < n; ++s) now[s] &= node_t[s] > kMinusInfinity;
 }
 
-// False: a weight became too small to go on with exponentials.
+// False: a weight became too small for exponentials.
 bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_shift,
                     Workspace& ws) {
   const double inverse = 1.0 / eps;
@@ -136,7 +136,8 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
     }
     double least;
     const double sum = kernels().multiply_sum(alpha, node, n, &least);
-    // Windows without weight: forbidden, or lost? As long as all have weight, nothing is lost.
+    // Windows without weight: forbidden, or underflowed? As long as all have weight, none
+    // underflowed.
     const bool small = !(least > kTooSmall * sum);
     if (small && all_reachable) {
       all_reachable = false;
@@ -146,7 +147,7 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
       }
     }
     if (!all_reachable) {
-      // The plain scores tell what is forbidden; their exponentials may have vanished.
+      // The plain scores show what is forbidden; their exponentials may have underflowed.
       double* plain = ws.real(ChainMarginalScratch::kState, n);
       node_scores(v, t, plain);
       if (t == 0) {
@@ -220,8 +221,8 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
   double* beta = ws.real(ChainMarginalScratch::kBeta, v.states);
   double* p = ws.real(ChainMarginalScratch::kState, v.states);
   const std::size_t table_size = v.table[v.order].size;
-  // The counts of a shared top table are one matrix product over the positions at the end; `back`
-  // is then kept for all of them.
+  // The counts of a shared top table are one matrix product over the positions at the end; so
+  // `back` is stored for all of them.
   const bool at_the_end = f.E != nullptr && !sink.top_anchored() && v.L > v.order;
   double* backs = ws.real(ChainMarginalScratch::kBack, at_the_end ? v.L * v.states : v.states);
   std::fill(beta, beta + v.states_at(v.L - 1), 1.0);
@@ -229,7 +230,7 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
     const std::size_t n = v.states_at(t);
     const double* alpha = f.alpha + t * v.states;
     const double* node = f.node + t * v.states;
-    // A window that nothing legal leads to has no say, however good its future.
+    // A window that no legal prefix reaches must not count, however good its future.
     double* back = at_the_end ? backs + t * v.states : backs;
     kernels().backward_row(alpha, node, beta, 1.0 / f.scale[t], n, p, back);
     sink.node(t, p);
@@ -266,9 +267,9 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
   }
 }
 
-// The probability of a window is divided among those before it, as the terms of its sum were: a
-// product of shares, which says something however large the scores are, where exp(alpha + beta -
-// log_z) would be what rounding leaves.
+// The probability of a window is divided among its predecessors, in proportion to the terms of its
+// sum: a product of shares, which stays precise for large scores, where exp(alpha + beta - log_z)
+// would be only rounding error.
 void backward_log(const ChainView& v, double eps, const Forward& f, const ChainSink& sink,
                   Workspace& ws) {
   const double inverse = 1.0 / eps;

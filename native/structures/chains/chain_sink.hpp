@@ -1,4 +1,4 @@
-// Where the marginals of a chain's windows go, block by block.
+// The receivers of the marginals of a chain's windows, block by block.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class ChainSink {
     }
   }
 
-  // Where the top order's marginals for position t are added.
+  // The target of the top order's marginals for position t.
   double* top(std::size_t t) const {
     double* out = out_.block[Chain::transition(v_.order)];
     return anchored_[v_.order] ? out + (t - v_.order) * v_.table[v_.order].size : out;

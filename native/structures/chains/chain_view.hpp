@@ -1,4 +1,4 @@
-// One example of a chain, with the strides worked out.
+// One example of a chain, with computed strides.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct ChainView {
   const double *label, *start, *end;
   struct Table {
     const double* data = nullptr;
-    std::size_t stride = 0;  // from a position to the next; 0 where shared
+    std::size_t stride = 0;  // from a position to the next; 0 if shared
     std::size_t size = 0;    // K^(j+1)
   };
   std::array<Table, Chain::kMaxOrder + 1> table;
@@ -49,7 +49,7 @@ struct ChainView {
     if (order == 0) states = K;
   }
 
-  // Makes a chain without transitions one of the first order, with a table of `zeros`.
+  // Turns a chain without transitions into one of the first order, with a table of `zeros`.
   void need_transitions(std::vector<double>& zeros) {
     if (order > 0) return;
     zeros.assign(K * K, 0.0);
@@ -69,7 +69,7 @@ struct ChainView {
   }
   const double* top(std::size_t t) const { return at(order, t); }
 
-  // out[s] += everything that the window s at position t scores, except the top order.
+  // out[s] += all scores of window s at position t except the top order.
   void add_node(std::size_t t, double* out) const {
     const std::size_t n = states_at(t);
     add_cyclic(label + t * K, K, out, n);
@@ -89,7 +89,7 @@ struct ChainView {
   }
 };
 
-// The parts of the first labels of an output: all of them, where y is a whole output.
+// The parts of the first labels of an output: all parts if y is a whole output.
 inline void encode_prefix(const Layout& layout, std::span<const std::int32_t> y,
                           std::vector<std::uint32_t>& parts) {
   const std::size_t L = layout.block[Chain::kLabel].sites, n = y.size();

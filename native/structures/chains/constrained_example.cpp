@@ -6,7 +6,7 @@
 namespace structlearn {
 namespace {
 
-// Numbers of one table of a search: 64 MB.
+// The most numbers in one table of a search: 64 MB.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 23;
 
 }  // namespace
@@ -35,7 +35,7 @@ bool ConstrainedSequence::Example::add_rejecting(std::span<const std::int32_t> y
   return added;
 }
 
-// An automaton that reads the outcomes of positions in the place of labels.
+// An automaton that reads the outcomes of positions instead of labels.
 Automaton ConstrainedSequence::Example::mapped(const Automaton& a) const {
   Automaton out;
   out.states = a.states;

@@ -12,7 +12,7 @@
 
 namespace structlearn {
 
-// The automata of the structure, then those that the example brings.
+// The automata of the structure, then those of the example.
 class ConstrainedSequence::Example {
  public:
   Example(const ConstrainedSequence& owner, const Layout& layout)
@@ -47,14 +47,14 @@ class ConstrainedSequence::Example {
                            : static_cast<std::size_t>(map_->symbol[position * K_ + outcome]);
   }
 
-  // Adds those that reject an output to the members, which are in order; false if there are none.
-  // Members accept it.
+  // Adds the automata that reject an output to the sorted members, all of which accept it; false if
+  // there are none.
   bool add_rejecting(std::span<const std::int32_t> y, std::vector<std::uint32_t>& members) const;
 
   // The product of the members; null if it is too large.
   std::shared_ptr<const Product> product(const Members&) const;
 
-  // At most how many states it has, for messages.
+  // An upper bound of its number of states, for messages.
   std::string described(const std::vector<std::uint32_t>& members) const;
 
  private:

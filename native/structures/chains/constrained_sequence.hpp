@@ -1,10 +1,12 @@
-// Chains and segmentations whose outputs some automata accept: their product is a chain again.
+// Chains and segmentations whose outputs must be accepted by automata: their product is again a
+// chain.
 //
-// The parts are those of the chain or of the segmentation. Best outputs and k-best lists need few
-// of the automata: the search starts without any, and those that reject one of its answers join the
-// product, until all answers are accepted. What is best among more outputs, and allowed, is best.
+// The parts are those of the chain or the segmentation. Best outputs and k-best lists need few of
+// the automata: the search starts without any, and those that reject one of its answers join the
+// product, until all answers are accepted. An answer that is best in a larger set and accepted is
+// the best.
 //
-// Sums are over the whole product where it has at most max_states states. Else they are certified:
+// Sums use the whole product if it has at most max_states states. Otherwise they are certified:
 // with the automata S in the product,
 //
 //   Z >= Z_S (1 - sum over c not in S of P_S(c rejects)),
@@ -30,10 +32,10 @@ namespace structlearn {
 
 struct ProductSettings {
   std::size_t max_states = 16384;
-  double tolerance = 1e-9;  // of certified sums, as a share of them
+  double tolerance = 1e-9;  // of certified sums, relative
 };
 
-// What the outcomes of positions stand for, where they are not the labels that automata read:
+// The symbols of the outcomes, if these are not the labels that automata read:
 // [position][outcome].
 struct SymbolMap : Shape {
   std::vector<std::int32_t> symbol;
@@ -41,16 +43,16 @@ struct SymbolMap : Shape {
 
 class ConstrainedSequence final : public Structure {
  public:
-  // Of segmentations if `max_length` is not 0, else of chains. Throws std::invalid_argument if an
-  // automaton is none.
+  // For segmentations if `max_length` is not 0, else for chains. Throws std::invalid_argument if an
+  // automaton is invalid.
   ConstrainedSequence(std::vector<Automaton> automata, std::size_t max_length,
                       ProductSettings settings);
 
   // Whether this is the other structure under automata.
   bool stands_for(const Structure& free) const;
 
-  // What stands behind an answer: the states of the product, how many of the automata are in it,
-  // and for sums at most which share of the mass the others reject.
+  // The proof of an answer: the number of states of the product, the number of automata in it, and
+  // for sums the share of the mass that the others reject, at most.
   struct Certificate {
     double value = kMinusInfinity;
     std::size_t states = 1, automata = 0;
@@ -114,16 +116,16 @@ class ConstrainedSequence final : public Structure {
                   Workspace&) const;
 
   std::shared_ptr<const Structure> free_;
-  std::size_t max_length_;  // of segments; 0: a chain
+  std::size_t max_length_;  // the longest segment; 0: a chain
   std::vector<Automaton> automata_;
   std::vector<Departures> departures_;  // of each of them
   ProductSettings settings_;
   ProductCache cache_;
 };
 
-// The automata that an example brings, as a row of numbers: how many there are, and of each one the
-// states, symbols, positions, start, what accepts, and where labels lead. Throws
-// std::invalid_argument where it is no such row.
+// The automata of an example, encoded as a row of numbers: their number, and for each one the
+// states, symbols, positions, start, accepting states, and transitions. Throws
+// std::invalid_argument if it is not such a row.
 std::vector<Automaton> read_automata(std::span<const std::int64_t> row);
 
 }  // namespace structlearn

@@ -1,4 +1,4 @@
-// Sums over what automata accept: exact over small products, else with a bound on what is missing.
+// Sums over accepted outputs: exact over small products, else with an error bound.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 
 enum class ConstrainedSumScratch { kMarginals, kSeen };
 
-// Automata that reject this share of what the worst one does join with it.
+// Automata that reject at least this share of what the worst one rejects join together with it.
 constexpr double kAlso = 0.1;
 
 }  // namespace
@@ -43,7 +43,7 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(const Layout& layout,
   return sum(Example(*this, layout), layout, scores, eps, out, members, ws);
 }
 
-// The certificate, and the members of the product that it is of.
+// The certificate, and the members of the product that it covers.
 ConstrainedSequence::Certificate ConstrainedSequence::sum(
     const Example& example, const Layout& layout, const Scores& scores, double eps,
     const Marginals& out, std::vector<std::uint32_t>& members, Workspace& ws) const {
@@ -55,7 +55,7 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(
   Output& y = ws.integer[ConstrainedSumScratch::kMarginals];
   if (search(example, layout, scores, y, members, ws).value == kMinusInfinity) return {};
   Marginals found = out;
-  if (out.block[0] == nullptr) {  // what is left out is bounded by marginals
+  if (out.block[0] == nullptr) {  // bound the remainder by marginals
     double* p = ws.real(ConstrainedSumScratch::kMarginals, layout.parts);
     for (std::size_t b = 0; b < kMaxBlocks; ++b) {
       if (layout.block[b].present) found.block[b] = p + layout.block[b].offset;
@@ -63,7 +63,7 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(
     found.by_position = false;
   }
   Certificate proof;
-  // The sums over what each automaton rejects, among all outputs; NaN: not yet known.
+  // The mass that each automaton rejects, among all outputs; NaN: not yet computed.
   std::vector<double> among_all(example.size(), std::nan(""));
   while (true) {
     const std::shared_ptr<const Product> product = example.product({members});
@@ -78,7 +78,7 @@ ConstrainedSequence::Certificate ConstrainedSequence::sum(
     if (proof.bound <= settings_.tolerance) return proof;
     members.insert(members.end(), worst.begin(), worst.end());
     std::sort(members.begin(), members.end());
-    if (worst.size() > 1 && !example.product({members})) {  // then only the worst one
+    if (worst.size() > 1 && !example.product({members})) {  // add only the worst one
       for (std::size_t i = 1; i < worst.size(); ++i) std::erase(members, worst[i]);
     }
   }
@@ -96,8 +96,8 @@ void ConstrainedSequence::incapable(const Example& example,
                   "max_states or tolerance");
 }
 
-// At most which share of the sum the automata reject that are not members, and those that reject
-// most of it, the worst first.
+// An upper bound of the share of the sum that the non-members reject, and those that reject most of
+// it, the worst first.
 double ConstrainedSequence::rejected(const Example& example, const Layout& layout,
                                      const Scores& scores, double eps, const Marginals& out,
                                      const std::vector<std::uint32_t>& members, double value,
@@ -106,7 +106,7 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
   const std::size_t L = length(layout), K = layout.block[0].outcomes;
   const std::size_t D = std::max<std::size_t>(max_length_, 1);
   double* seen = ws.real(ConstrainedSumScratch::kSeen,
-                         L * K);  // the probability that a label is read at a position
+                         L * K);  // P(a label is read at a position)
   std::fill_n(seen, L * K, 0.0);
   for (std::size_t i = 0; i < L; ++i) {
     for (std::size_t d = 0; d < std::min(D, L - i); ++d) {
@@ -140,7 +140,7 @@ double ConstrainedSequence::rejected(const Example& example, const Layout& layou
   sort();
   double rest = 0.0;
   for (const Share& share : shares) rest += share.most;
-  // Among all outputs at least as much is rejected as among those that the members accept.
+  // The mass rejected among all outputs is at least that among the outputs that the members accept.
   for (std::size_t n = 0; n < shares.size() && rest > settings_.tolerance; ++n) {
     Share& share = shares[n];
     double& sum = among_all[share.automaton];
@@ -219,7 +219,7 @@ std::vector<Output> ConstrainedSequence::sample(const Layout& layout, const Scor
     for (std::size_t i = 0; i < n; ++i) {
       Random random(seed, i);
       std::vector<std::uint32_t> others;
-      do {  // what the other automata reject is as unlikely as the certificate says
+      do {  // rejection by the other automata is as rare as certified
         others = members;
         sums.draw(random, drawn[i]);
       } while (example.add_rejecting(drawn[i], others));

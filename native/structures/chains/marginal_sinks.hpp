@@ -1,4 +1,4 @@
-// The marginals of a product as those of the chain's or the segmentation's own parts.
+// The marginals of a product, as those of the parts of the chain or the segmentation.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class ChainMarginals final : public MarginalSink {
         takes_steps_(v.order > 0 && out.block[Chain::transition(v.order)] != nullptr) {}
 
   void segment(std::size_t i, std::size_t, const double* p) override { sink_.node(i, p); }
-  void first(const double*) override {}  // windows say it
+  void first(const double*) override {}  // windows include them
   void last(const double*) override {}
   double* transition(std::size_t i) override { return takes_steps_ ? sink_.top(i) : nullptr; }
   bool summed() const override { return !sink_.top_anchored(); }

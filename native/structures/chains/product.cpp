@@ -35,7 +35,7 @@ void Product::find_reach(bool segments) {
         open.push_back(static_cast<std::uint32_t>(to));
       }
     }
-    // Few rounds: products are numbered breadth first, so that most ways lead up.
+    // Few rounds: products are numbered breadth first, so most transitions lead up.
     for (std::size_t s = 0; s < S; ++s) height_[s] = a.accepting[s] ? 0 : kNever;
     for (bool changed = true; changed;) {
       changed = false;
@@ -53,7 +53,7 @@ void Product::find_reach(bool segments) {
     return;
   }
   const std::size_t L = a.positions;
-  // Forwards those that can be reached, then backwards of these those that can be accepted.
+  // Forwards the reachable states, then backwards those of them that can reach acceptance.
   reach_.assign((L + 1) * S, 0);
   reach_[a.start] = 1;
   for (std::size_t t = 0; t < L; ++t) {

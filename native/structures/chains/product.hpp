@@ -1,9 +1,9 @@
 // An automaton laid out for dynamic programs over its product with a sequence.
 //
 // A state of the product is a state of the automaton with a window of the sequence, whose newest
-// label led there. As automata are deterministic, few pairs of a state and a label can occur: the
-// row of a state holds all K labels if many lead to it ("wide"), else only those that do. Windows
-// of several labels (chains above the first order) have wide rows only.
+// label led to it. As automata are deterministic, few pairs of a state and a label can occur: the
+// row of a state holds all K labels if many lead to it ("wide"), else only the labels that do.
+// Windows of several labels (chains above the first order) only have wide rows.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ class Product {
   std::size_t states() const { return automaton_.states; }
   std::size_t labels() const { return automaton_.symbols; }
 
-  // Whether state s may be that of an accepted sequence when j of its L positions are done. May be
-  // true where it cannot be, never the other way round.
+  // Whether state s may be that of an accepted sequence after j of its L positions. May be true for
+  // an impossible state, but is never false for a possible one.
   bool possible(std::size_t j, std::size_t L, std::size_t s) const {
     if (automaton_.positions > 0) return reach_[j * states() + s] != 0;
     return depth_[s] <= j && height_[s] <= L - j;
   }
 
-  // Labels that lead from one state to the same other one.
+  // Labels with the same transition between two states.
   struct LabelSet {
     std::uint32_t first, last;  // of listed labels
     std::int32_t mask;          // -1: too few for a mask
@@ -47,7 +47,7 @@ class Product {
   std::span<const std::uint32_t> labels_of(const LabelSet& set) const {
     return {listed_.data() + set.first, listed_.data() + set.last};
   }
-  // A number for each label: 0 for those of the set, -inf for the others; and 1 and 0.
+  // A number for each label: 0 for the set, -inf for the others; and 1 and 0.
   const double* added(const LabelSet& set) const {
     return added_.data() + static_cast<std::size_t>(set.mask) * labels();
   }
@@ -69,7 +69,7 @@ class Product {
   std::uint32_t slot_state(std::size_t slot) const { return slot_state_[slot]; }
   std::uint32_t slot_label(std::size_t slot) const { return slot_label_[slot]; }
   const std::uint32_t* row_labels(std::size_t s) const { return slot_label_.data() + row_[s]; }
-  // -1 where label k does not lead to s.
+  // -1 if label k does not lead to s.
   std::int32_t slot(std::size_t s, std::size_t k) const { return slot_[s * labels() + k]; }
 
  private:
@@ -81,7 +81,7 @@ class Product {
 
   Automaton automaton_;
   std::vector<std::uint32_t> depth_, height_;  // fewest labels from the start, and to acceptance
-  std::vector<std::uint8_t> reach_;  // where the automaton varies: [positions + 1][states]
+  std::vector<std::uint8_t> reach_;            // if the automaton varies: [positions + 1][states]
   std::vector<std::uint32_t> step_ptr_;
   std::vector<Step> steps_;
   std::vector<LabelSet> sets_;

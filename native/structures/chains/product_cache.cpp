@@ -5,7 +5,7 @@
 namespace structlearn {
 namespace {
 
-// Tables of about 128 MB; then all are forgotten, but for what is too large.
+// About 128 MB of tables; beyond that all are dropped, except the markers of those too large.
 constexpr std::size_t kMostEntries = std::size_t{1} << 25;
 constexpr std::size_t kMostSets = std::size_t{1} << 16, kEntriesOfSet = 64;
 constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
@@ -20,7 +20,7 @@ Automaton accepting_all(std::size_t K) {
   return all;
 }
 
-// `make` returns the value and how long sequences may be, or null.
+// `make` returns the value and the longest sequence it is valid for, or null.
 template <class T, class Make>
 std::shared_ptr<const T> ProductCache::find(Store<T>& store, const Members& members, std::size_t L,
                                             std::size_t K, Make&& make) const {

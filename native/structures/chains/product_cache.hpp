@@ -1,5 +1,5 @@
-// Products of some of the automata of a structure, remembered: which ones a search needs depends on
-// the scores, and most inputs need the same few.
+// Products of a structure's automata, cached: the scores decide which ones a search needs, and most
+// inputs need the same few.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace structlearn {
 
-// Which automata a product is of, in ascending order, and which one of the others it must break.
+// The automata of a product, in ascending order, and the one of the others that it must violate.
 struct Members {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<std::uint32_t> kept;
@@ -28,7 +28,7 @@ class ProductCache {
   ProductCache(const std::vector<Automaton>& automata, bool segments, std::size_t max_states)
       : automata_(automata), segments_(segments), max_states_(max_states) {}
 
-  // For sequences of L symbols over K labels; null where it has more than max_states states.
+  // For sequences of L symbols over K labels; null if it has more than max_states states.
   std::shared_ptr<const Product> product(const Members&, std::size_t L, std::size_t K) const;
   // The same, not laid out.
   std::shared_ptr<const Intersection> automaton(const Members&, std::size_t L, std::size_t K) const;
@@ -38,8 +38,8 @@ class ProductCache {
   struct Known {
     std::shared_ptr<const T> value;
     std::size_t labels = 0;  // without automata there may be any number
-    std::size_t length = 0;  // good up to so many symbols
-    std::size_t too_large = static_cast<std::size_t>(-1);  // from so many on there is none
+    std::size_t length = 0;  // valid up to this length
+    std::size_t too_large = static_cast<std::size_t>(-1);  // too large from this length on
   };
   template <class T>
   using Store = std::map<Members, Known<T>>;

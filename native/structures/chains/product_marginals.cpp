@@ -1,4 +1,4 @@
-// Marginals and entropies of sums over a product: the way back.
+// Marginals and entropies of sums over a product: the backward pass.
 #include <algorithm>
 
 #include "numeric/elementary.hpp"
@@ -20,7 +20,7 @@ enum class ProductMarginalScratch {
   kPassedBefore
 };
 
-// Of callers that read what arrives from the workspace.
+// Used by callers that read the arrivals from the workspace.
 class NoSink final : public MarginalSink {
   void segment(std::size_t, std::size_t, const double*) override {}
   void first(const double*) override {}
@@ -57,7 +57,7 @@ void ProductSums::marginals(MarginalSink& sink) {
   for (std::size_t x = 0; x < v_.table_size(); ++x) out[x] += counts[x] * E[x];
 }
 
-// The probabilities of windows at position i, whatever the state; and of their newest labels.
+// The probabilities of windows at position i, over all states; and of their newest labels.
 const double* ProductSums::by_window(std::size_t i, const double* p) {
   double* windows = ws_.real(ProductMarginalScratch::kWindows, v_.windows);
   std::fill_n(windows, v_.windows_at(i), 0.0);
@@ -76,7 +76,7 @@ const double* ProductSums::by_label(std::size_t i, const double* p) {
   return labels;
 }
 
-// The probability of what has ended before j, divided among the segments that end there.
+// The probability of ending before j, divided among the segments that end there.
 void ProductSums::divide_lengths(std::size_t j, const double* ended, double* arrived,
                                  MarginalSink& sink) {
   if (mass_ == nullptr) {
@@ -113,7 +113,7 @@ void ProductSums::divide_lengths(std::size_t j, const double* ended, double* arr
   }
 }
 
-// Where windows were still growing there is one way back.
+// Where windows are still growing, each has a single predecessor.
 void ProductSums::divide_grown(std::size_t i, const double* arrived, double* ended) {
   for (std::size_t s = 0; s < rows_.states(); ++s) {
     if (!rows_.possible(i, s)) continue;
@@ -133,7 +133,7 @@ void ProductSums::divide_grown(std::size_t i, const double* arrived, double* end
   }
 }
 
-// The probability of what arrives at i, divided among what came before.
+// The probability of arriving at i, divided among the predecessors.
 void ProductSums::divide_labels(std::size_t i, const double* arrived, double* ended,
                                 MarginalSink& sink) {
   double* ratio = ws_.real(ProductMarginalScratch::kRatio, rows_.stride());
@@ -158,7 +158,7 @@ void ProductSums::divide_labels(std::size_t i, const double* arrived, double* en
   if (counts != nullptr && !sink.summed()) {
     for (std::size_t x = 0; x < v_.table_size(); ++x) out[x] += counts[x] * E[x];
   }
-  for (std::size_t s = 0; s < rows_.states(); ++s) {  // those that were done with logarithms
+  for (std::size_t s = 0; s < rows_.states(); ++s) {  // the ones computed with logarithms
     if (!rows_.possible(i + 1, s)) continue;
     rows_.for_row(i, s, [&](std::size_t slot, std::size_t w) {
       if (total[slot] > 0.0 || arrived[slot] == 0.0) return;
@@ -175,7 +175,7 @@ void ProductSums::divide_labels(std::size_t i, const double* arrived, double* en
   }
 }
 
-// What comes back from the states that the labels lead to, for each window.
+// The backward values of the states that the labels lead to, for each window.
 void ProductSums::gather(std::size_t i, std::size_t s, const double* ratio) {
   const double *most = most_ + i * rows_.states(), *peak = peak_ + i * rows_.states();
   std::fill_n(step_, v_.windows, 0.0);
@@ -231,8 +231,8 @@ void ProductSums::step_back(std::size_t i, std::size_t s, const double* E, doubl
   }
 }
 
-// P(y) is a walk back from the last label: what arrives behind the stretch has its probability
-// there, and is divided among the labels before, of which those are kept that pass.
+// P(y) is a backward walk from the last label: an arrival behind the stretch has its probability
+// there, divided among the labels before, of which only those that pass are kept.
 std::vector<double> ProductSums::stretches(std::span<const Stretch> stretches,
                                            const Neighbours& fits) {
   NoSink sink;
@@ -276,7 +276,7 @@ double ProductSums::entropy() {
   double* arrived = ws_.real(ProductMarginalScratch::kArrived, v_.L * n);
   std::fill_n(arrived, v_.L * n, 0.0);
   double sum = 0.0;
-  // Divides a probability among the choices, and adds how open they are.
+  // Divides a probability among the choices, and adds the entropy of the choice.
   const auto divide = [&](double p, auto&& take) {
     double open = 0.0;
     softmax_with_entropy(terms_.data(), terms_.size(), eps_, &open);

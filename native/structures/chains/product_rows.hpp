@@ -1,5 +1,5 @@
-// Where the numbers of a search over a product lie: a row for each state of the automaton, and in
-// it a number for each window that can end there.
+// The memory layout of a search over a product: a row for each state of the automaton, and in it a
+// number for each window that can end there.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ class ProductRows {
  public:
   ProductRows(const SequenceView& v, const Product& p)
       : v_(v), p_(p), plain_(v.order <= 1), states_(p.states()) {
-    // States are numbered breadth first: those at the end may be too deep for this sequence.
+    // States are numbered breadth first: the last ones may be too deep for this sequence.
     while (states_ > 1 && !within(states_ - 1)) --states_;
     stride_ = plain_ ? p.row(states_ - 1) + p.width(states_ - 1) : states_ * v.windows;
   }
 
   std::size_t states() const { return states_; }
-  // Numbers of all rows together.
+  // The total size of all rows.
   std::size_t stride() const { return stride_; }
   bool possible(std::size_t j, std::size_t s) const { return p_.possible(j, v_.L, s); }
   bool accepted(std::size_t s) const { return p_.automaton().accepting[s] && possible(v_.L, s); }
@@ -30,7 +30,7 @@ class ProductRows {
   bool wide(std::size_t s) const { return !plain_ || p_.wide(s); }
   // The labels of a row that is not wide.
   const std::uint32_t* labels(std::size_t s) const { return p_.row_labels(s); }
-  // Where a window that label k led to lies, of those that are in a row.
+  // The place of a window whose last label is k, if the row has it.
   std::size_t at(std::size_t s, std::size_t window) const {
     return plain_ ? static_cast<std::size_t>(p_.slot(s, window)) : s * v_.windows + window;
   }
@@ -40,7 +40,7 @@ class ProductRows {
   std::size_t window(std::size_t slot) const {
     return plain_ ? p_.slot_label(slot) : slot % v_.windows;
   }
-  // How many numbers of a row are used at position i.
+  // The used size of a row at position i.
   std::size_t used(std::size_t i, std::size_t s) const {
     return plain_ ? p_.width(s) : v_.windows_at(i);
   }
@@ -56,8 +56,8 @@ class ProductRows {
     }
   }
 
-  // body(state, window) for what may come before a label k at position i that leads to s, where
-  // `rest` are the windows' labels that stay.
+  // body(state, window) for the predecessors of a label k at position i that leads to s; `rest` are
+  // the window's labels that stay.
   template <class Body>
   void for_before(std::size_t i, std::size_t s, std::size_t window, Body&& body) const {
     const std::size_t k = window % v_.K, rest = window / v_.K;

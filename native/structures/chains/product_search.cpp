@@ -11,8 +11,8 @@ namespace {
 
 enum class ProductSearchScratch { kArrived, kEnded, kStep };
 
-// ended(j)[slot]: the best score of what ends before j in a state of the product; arrived(i)[slot]:
-// the same for what goes on at i with the label of the slot, without the segment that starts there.
+// ended(j)[slot]: the best score up to j in a state of the product; arrived(i)[slot]: the same for
+// sequences that continue at i with the slot's label, without the segment starting there.
 class BestChart {
  public:
   BestChart(const SequenceView& v, const Product& p, bool keep, Workspace& ws)
@@ -63,7 +63,7 @@ class BestChart {
     }
   }
 
-  // Windows get one label longer, and nothing is added.
+  // Windows get one label longer; nothing is added.
   void grow(std::size_t i, std::size_t s, const double* row, std::size_t n, double* out) const {
     for (const Product::Step& step : p_.steps(i, s)) {
       if (step.to >= rows_.states() || !rows_.possible(i + 1, step.to)) continue;
@@ -74,7 +74,7 @@ class BestChart {
     }
   }
 
-  // The best before each window at position i, from state s.
+  // The best predecessor of each window at position i, from state s.
   void step(std::size_t i, std::size_t s, const double* row, double most) const {
     if (v_.order == 0) {
       std::fill_n(step_, v_.K, most);
@@ -92,7 +92,7 @@ class BestChart {
     }
   }
 
-  // From the state s to those that the labels lead to.
+  // From state s to the states that the labels lead to.
   void scatter(std::size_t i, std::size_t s, double* out) const {
     for (const Product::Step& step : p_.steps(i, s)) {
       if (step.to >= rows_.states() || !rows_.possible(i + 1, step.to)) continue;
@@ -124,7 +124,7 @@ class BestChart {
       if (!rows_.possible(j, s)) continue;
       double* out = ended(j);
       for (std::size_t d = 1; d <= v_.longest_to(j); ++d) {
-        // Deeper states have not been reached so early.
+        // Deeper states are not reachable so early.
         if (d > 1 && !rows_.possible(j - d + 1, s)) break;
         const double *from = arrived(j - d), *score = v_.row(j - d, d);
         if (d == 1) {
@@ -147,12 +147,12 @@ class BestChart {
   double *arrived_, *ended_, *step_;
 };
 
-// The chart as a forest: what has ended before j, what has arrived at i, and the whole.
+// The chart as a forest: nodes ended before j, nodes arrived at i, and the root.
 struct AcceptedForest {
   const SequenceView& v;
   const Product& p;
   const BestChart& chart;
-  std::size_t n;  // numbers a position
+  std::size_t n;  // numbers per position
 
   AcceptedForest(const SequenceView& view, const Product& product, const BestChart& filled)
       : v(view), p(product), chart(filled), n(filled.rows().stride()) {}
@@ -162,7 +162,7 @@ struct AcceptedForest {
   std::uint64_t root() const { return arrived(v.L, 0); }
   bool has_ended(std::uint64_t at) const { return at < arrived(0, 0); }
 
-  double best(std::uint64_t at) const {  // never asked of the root
+  double best(std::uint64_t at) const {  // never called for the root
     const std::size_t place = at / n, slot = at % n;
     const std::size_t s = chart.rows().state(slot);
     if (has_ended(at)) {
@@ -227,7 +227,7 @@ double best_accepted(const SequenceView& v, const Product& p, Output& y, Workspa
     });
   }
   if (value == kMinusInfinity) return value;
-  // Where a maximum came from is not stored: on the way back it is soon found again.
+  // Back-pointers are not stored: traceback finds each maximum again quickly.
   for (std::size_t j = v.L;;) {
     std::size_t i = j - 1;
     if (v.D > 1) {

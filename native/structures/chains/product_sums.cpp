@@ -85,7 +85,7 @@ void ProductSums::arrive(std::size_t i) {
   }
 }
 
-// Windows get one label longer. What came before says which state it was: there is one term.
+// Windows get one label longer. The predecessor determines the state: there is one term.
 void ProductSums::grow(std::size_t i) {
   double* out = at(arrived_, i);
   const auto from = [&](std::size_t s, auto&& body) {
@@ -111,7 +111,7 @@ void ProductSums::grow(std::size_t i) {
   }
 }
 
-// Exponentials of what has ended before i.
+// Exponentials of the sums up to i.
 void ProductSums::weigh(std::size_t i) {
   double *most = most_ + i * rows_.states(), *peak = peak_ + i * rows_.states();
   std::fill_n(peak, rows_.states(), kMinusInfinity);
@@ -133,7 +133,7 @@ void ProductSums::weigh(std::size_t i) {
   }
 }
 
-// The sums over the labels before, from one state, for each window.
+// The sums over the previous labels, from one state, for each window.
 void ProductSums::step(std::size_t i, std::size_t s, const double* E) {
   const double* weight = at(weight_, i) + rows_.first(s);
   const std::size_t n = rows_.width(s);
@@ -152,7 +152,7 @@ void ProductSums::step(std::size_t i, std::size_t s, const double* E) {
   }
 }
 
-// Adds them up in the states that the labels lead to.
+// Adds them to the states that the labels lead to.
 void ProductSums::scatter(std::size_t i, std::size_t s) {
   const double *most = most_ + i * rows_.states(), *peak = peak_ + i * rows_.states();
   double* total = at(total_, i);
@@ -197,7 +197,7 @@ void ProductSums::end(std::size_t j) {
   double* top = at(top_, j);
   for (std::size_t s = 0; s < rows_.states(); ++s) {
     if (!rows_.possible(j, s)) continue;
-    // The longest segment that ends in this state: deeper ones were not reached so early.
+    // The longest segment that ends in this state: deeper states are not reachable so early.
     std::size_t longest = 1;
     while (longest < v_.longest_to(j) && rows_.possible(j - longest, s)) ++longest;
     for (std::size_t d = 1; d <= longest; ++d) {

@@ -1,10 +1,10 @@
-// Sums over the outputs of a sequence that an automaton accepts, their marginals, draws, entropy.
+// Sums over accepted outputs of a sequence, their marginals, samples and entropy.
 //
-// What is kept from one position to the next is a logarithm (in the units of the scores), so that
-// nothing is lost however far apart states are. A step over the labels before works with
-// exponentials, one multiply-add for each; a number that comes out below 1e-250 is worked out again
-// with logarithms. The way back is the derivative of the way forward: the probability of what
-// arrives is divided among the terms of its sum.
+// The values carried from one position to the next are logarithms (in the units of the scores), so
+// that no precision is lost however far apart states are. A step over the previous labels uses
+// exponentials, one multiply-add for each; a result below 1e-250 is recomputed with logarithms. The
+// backward pass is the derivative of the forward pass: the probability of an arrival is divided
+// among the terms of its sum.
 #pragma once
 
 #include <cmath>
@@ -19,41 +19,41 @@
 
 namespace structlearn {
 
-// Takes marginals as they are found.
+// A receiver of marginals.
 class MarginalSink {
  public:
   virtual ~MarginalSink() = default;
   // p[w]: the probability of the segment of length d that starts at i, by window.
   virtual void segment(std::size_t i, std::size_t d, const double* p) = 0;
-  // Those of the labels of the first segment and of the last.
+  // Those of the labels of the first and the last segment.
   virtual void first(const double* p) = 0;
   virtual void last(const double* p) = 0;
-  // Where the marginals of the transitions at position i are added; null if nobody wants them. The
-  // same table for all positions if they are `summed`.
+  // The target of the transition marginals at position i; null if not needed. The same table for
+  // all positions if they are `summed`.
   virtual double* transition(std::size_t i) = 0;
   virtual bool summed() const = 0;
 };
 
 class ProductSums {
  public:
-  // View, product and workspace are borrowed; while this lives nothing else of its kind may use the
-  // workspace.
+  // View, product and workspace are borrowed; during its lifetime no other object of its kind may
+  // use the workspace.
   ProductSums(const SequenceView&, const Product&, double eps, Workspace&);
 
-  // eps log sum exp(score / eps); -inf if nothing is accepted, and then there is nothing else.
+  // eps log sum exp(score / eps); -inf if nothing is accepted, and then nothing else is valid.
   double value() const { return value_; }
   void marginals(MarginalSink&);
-  // In nats, as the sum over choices of how open each is: no difference of large numbers.
+  // In nats, as the sum over choices of their entropies: no difference of large numbers.
   double entropy();
-  // A draw from P(y) ~ exp(score(y) / eps).
+  // A sample from P(y) ~ exp(score(y) / eps).
   void draw(Random&, Output& y);
-  // The probability that the labels pass each stretch; of chains.
+  // The probability that the labels pass each stretch; for chains.
   std::vector<double> stretches(std::span<const Stretch>, const Neighbours&);
 
  private:
   struct Table {
     const double* E = nullptr;  // exponentials of the transitions
-    double shift = 0.0;         // what was taken out of them
+    double shift = 0.0;         // the shift subtracted from them
   };
 
   double* at(double* x, std::size_t i) const { return x + i * rows_.stride(); }
@@ -72,8 +72,8 @@ class ProductSums {
   void settle(std::size_t i, std::size_t s, double shift);
   void end(std::size_t j);
 
-  // Lists what may have led to a state of the product, and the terms of its sum: what has ended
-  // before L, what may come before position i, what the segment that ends before j began with.
+  // Lists the predecessors of a state of the product, and the terms of its sum: the sums ended
+  // before L, the predecessors of position i, the starts of the segment that ends before j.
   void choose_last();
   void choose_before(std::size_t i, std::size_t slot);
   void choose_length(std::size_t j, std::size_t slot);
@@ -95,10 +95,10 @@ class ProductSums {
   ProductRows rows_;
   double eps_, value_ = kMinusInfinity;
   Workspace& ws_;
-  // What arrives at i, and what has ended before j: top + eps log mass, with mass 1 on chains.
+  // The arrivals at i, and the sums ended before j: top + eps log mass, with mass 1 on chains.
   double *arrived_, *top_, *mass_;
-  // What comes before i: exp(ended / eps), by row, less the row's `most`. What arrives at i: the
-  // sum of these less the row's `peak`, or 0 where that was too small to be used.
+  // Predecessors of i: exp(ended / eps), by row, shifted by the row's `most`. Arrivals at i: the
+  // sum of these shifted by the row's `peak`, or 0 if that was too small to use.
   double *weight_, *total_, *most_, *peak_;
   double *step_, *back_;
   std::vector<double>& terms_;

@@ -46,8 +46,8 @@ namespace {
 
 enum class SegmentSearchScratch { kBest, kArrived, kTiled, kLast };
 
-// Where a maximum came from is not stored: it is looked up on the way back, the first place that
-// gives it. If rounding to infinity leaves none, the last one will do.
+// Back-pointers are not stored: traceback finds the first place that gives the maximum. If rounding
+// to infinity leaves none, it takes the last one.
 std::size_t best_length(const SegmentView& v, const double* arrived, double best, std::size_t j,
                         std::size_t k) {
   std::size_t d = 1;
@@ -63,7 +63,7 @@ std::size_t best_label(const SegmentView& v, const double* before, double best, 
   return k1;
 }
 
-// best[j][k]: of the segmentations of 0..j whose last label is k; arrived[i][k]: of those of 0..i
+// best[j][k]: over segmentations of 0..j whose last label is k; arrived[i][k]: over those of 0..i,
 // with the transition to label k.
 struct SegmentChart {
   double *best, *arrived;
@@ -82,7 +82,7 @@ SegmentChart best_chart(const SegmentView& v, Workspace& ws) {
     } else {
       kernels().max_step(best + i * K, v.table(i), now, K, 1, K);
     }
-    // The scores of all lengths lie side by side, and so do the ends that they reach.
+    // The scores of all lengths are adjacent in memory, and so are the ends that they reach.
     const std::size_t n = v.longest_from(i) * K;
     std::copy(now, now + K, tiled);
     for (std::size_t done = K; done < n; done *= 2) {
@@ -93,8 +93,8 @@ SegmentChart best_chart(const SegmentView& v, Workspace& ws) {
   return {best, arrived};
 }
 
-// The chart as a forest: what has ended before j with label k, what has arrived at i for label k,
-// and the whole.
+// The chart as a forest: nodes ended before j with label k, nodes arrived at i for label k, and the
+// root.
 struct SegmentForest {
   const SegmentView& v;
   SegmentChart chart;
@@ -104,7 +104,7 @@ struct SegmentForest {
   std::uint64_t root() const { return arrived(v.L, 0); }
   bool has_ended(std::uint64_t at) const { return at < arrived(0, 0); }
 
-  double best(std::uint64_t at) const {  // never asked of the root
+  double best(std::uint64_t at) const {  // never called for the root
     return has_ended(at) ? chart.best[at] : chart.arrived[at - arrived(0, 0)];
   }
   std::uint32_t ways(std::uint64_t at) const {

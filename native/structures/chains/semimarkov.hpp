@@ -7,10 +7,10 @@
 // sites, site i - 1 for a segment that starts at i). A transition reads [label before, label].
 //
 // An output is a row of L integers: the label of the segment that starts at this position, or -1
-// where the one before goes on.
+// inside a segment.
 //
-// The maximum, or the sum, over the labels before a position is taken once and serves all segments
-// that start there: O(L D K + L K^2) time for every query, O(L K) memory.
+// The maximum, or the sum, over the labels before a position is computed once for all segments that
+// start there: O(L D K + L K^2) time for every query, O(L K) memory.
 #pragma once
 
 #include "structures/structure.hpp"

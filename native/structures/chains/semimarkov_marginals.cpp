@@ -5,8 +5,8 @@
 // label. The sum over the labels before works with exponentials, one multiply-add a label pair; an
 // entry of it that comes out below 1e-250 is done again with logarithms.
 //
-// The way back is the derivative of the way forward: the probability of a label that ends, or that
-// arrives, is divided among the terms of its sum. No logarithm or exponential is taken again.
+// The backward pass is the derivative of the forward pass: the probability of a label that ends, or
+// arrives, is divided among the terms of its sum. No logarithm or exponential is computed again.
 #include <algorithm>
 #include <cmath>
 
@@ -41,11 +41,11 @@ struct SegmentForward {
   double value;     // eps log sum exp(score / eps)
   double* arrived;  // (L, K): the same over segmentations of 0..i, with the step to label k
   // Over segmentations of 0..j whose last label is k: top + eps log mass. The terms of the mass are
-  // (D, K) a position, the row of length d first reads d = 1.
+  // (D, K) per position; the row of length d comes first for d = 1.
   double *top, *mass, *terms;
-  std::size_t stride;  // of the terms from a position to the next; 0 where they are not kept
+  std::size_t stride;  // of the terms from a position to the next; 0 if not stored
   double* weight;      // (L, K): exp(ended / eps), shifted
-  double* sum;         // (L, K): sum_k1 weight[k1] E[k1,k]; 0 where it was too small to be used
+  double* sum;         // (L, K): sum_k1 weight[k1] E[k1,k]; 0 if too small to use
   double eps;
   std::size_t K;
 
@@ -197,7 +197,7 @@ class Backward {
         }
       }
     }
-    for (std::size_t k = 0; k < K; ++k) {  // those that were done with logarithms
+    for (std::size_t k = 0; k < K; ++k) {  // the ones computed with logarithms
       if (sum[k] > 0.0 || p[k] == 0.0) continue;
       const double* T = v_.table(j) + k;
       const auto term = [&](std::size_t k1) { return f_.ended(j, k1) + T[k1 * K]; };

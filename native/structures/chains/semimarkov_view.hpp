@@ -1,4 +1,4 @@
-// One example of a segmentation, with the strides worked out.
+// One example of a segmentation, with computed strides.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace structlearn {
 
-// What a workspace holds: three tables of K * K, zeros for a transition that is not given, and two
-// of the sums. All of them are asked for at once: an array that grows moves.
+// The arrays of a workspace: three tables of K * K, zeros for a missing transition, and two of the
+// sums. All are allocated at once: an array that grows moves.
 enum class SegmentScratch { kTables };
 
 struct SegmentView {
   std::size_t L, D, K;
   const double *segment, *start, *end, *transition;
-  std::size_t stride;  // of the transition from a position to the next; 0 where shared
+  std::size_t stride;  // of the transition from a position to the next; 0 if shared
 
   SegmentView(const Layout& layout, const Scores& scores, std::size_t max_length, Workspace& ws)
       : L(layout.block[SemiMarkov::kSegment].sites / max_length),

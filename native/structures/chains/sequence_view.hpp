@@ -1,5 +1,5 @@
-// One example of a chain or of a segmentation, as searches over products see it: segments of up to
-// D positions, of which a chain has one at each position.
+// One example of a chain or a segmentation, as input of searches over products: segments of up to D
+// positions, of which a chain has one per position.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace structlearn {
 struct SequenceView {
   std::size_t L, K;
   std::size_t D = 1;      // the longest segment
-  std::size_t order = 0;  // of the transitions; 0: there are none
-  std::size_t windows;    // of labels that a state remembers, K if it is only the last
+  std::size_t order = 0;  // of the transitions; 0: none
+  std::size_t windows;    // of the labels stored in a state, K if only the last
   std::size_t stay = 1;   // the windows that stay when the oldest label leaves
   const double* scores;   // of windows, by segment
   const double *start = nullptr, *end = nullptr;
   const double* transition = nullptr;
   std::size_t stride = 0;  // of the transitions from a position to the next; 0: shared
 
-  // The scores of a chain's windows are added up in the workspace.
+  // The scores of a chain's windows are summed up in the workspace.
   SequenceView(const ChainView& v, Workspace& ws)
       : L(v.L), K(v.K), order(v.order), windows(v.order == 0 ? v.K : v.states), stay(v.stay) {
     enum Scratch { kWindows };
@@ -55,15 +55,15 @@ struct SequenceView {
   const double* row(std::size_t i, std::size_t d) const {
     return scores + (i * D + d - 1) * windows;
   }
-  // How many windows end at position i.
+  // The number of windows that end at position i.
   std::size_t windows_at(std::size_t i) const {
     std::size_t n = K;
     for (std::size_t j = 1; j < std::min(i + 1, order); ++j) n *= K;
     return n;
   }
-  // Whether the window still grows when position i is read.
+  // Whether the window is still growing at position i.
   bool grows(std::size_t i) const { return i < order; }
-  // Reads the window before and the label at i; there is one where windows do not grow.
+  // Reads the previous window and the label at i; only where windows do not grow.
   const double* table(std::size_t i) const { return transition + (i - order) * stride; }
   std::size_t table_size() const { return windows * K; }
 

@@ -1,4 +1,4 @@
-// Exponentials of a table of scores, remembered while the table stays the same.
+// Exponentials of a table of scores, cached as long as the table stays the same.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace structlearn {
 
-// exp((table - shift) / eps), shift its largest entry; all 0 where that is -inf.
+// exp((table - shift) / eps), shift its largest entry; all 0 if that is -inf.
 struct Exponentials {
   const double* E;
   double shift;
@@ -26,7 +26,7 @@ inline Exponentials exponentials(const double* table, std::size_t size, double e
   return {out, shift};
 }
 
-// The same from memory where the last call had the same table.
+// The same, cached if the last call had the same table.
 inline Exponentials shared_exponentials(const double* table, std::size_t size, double eps,
                                         Workspace& ws) {
   auto& known = ws.shared;
@@ -40,10 +40,10 @@ inline Exponentials shared_exponentials(const double* table, std::size_t size, d
   return {known.exponentials.data(), known.shift};
 }
 
-// The exponentials of tables of K * K scores that come one by one, or (stride 0) the same for all.
+// The exponentials of tables of K * K scores, one per position or (stride 0) the same for all.
 class TableExponentials {
  public:
-  // `own` has room for two tables; the second is for whoever wants it.
+  // `own` has room for two tables; the second is free for the caller.
   TableExponentials(const double* first, std::size_t stride, std::size_t K, double eps, double* own,
                     Workspace& ws)
       : size_(K * K), stride_(stride), eps_(eps), own_(own) {

@@ -1,5 +1,5 @@
-// Stretches of a label sequence, each with a test of the pairs of neighbouring labels on its way:
-// an entity with its boundaries is one.
+// Stretches of a label sequence, each with a test of the pairs of neighbouring labels inside it: an
+// entity with its boundaries is one.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace structlearn {
 
-// The positions begin..end - 1. Labels pass if all pairs do that end at begin..end, or at the last
-// position of the sequence.
+// The positions begin..end - 1. Labels pass if all pairs that end at begin..end pass, or up to the
+// last position of the sequence.
 struct Stretch {
   std::size_t begin = 0, end = 0;
   std::int32_t kind = 0;  // as the test reads it

@@ -48,10 +48,10 @@ class Assigner {
   }
 
  private:
-  // Finds the shortest path from a row to a free column, over columns that are matched (Dijkstra),
-  // and turns it round.
+  // Finds the shortest path from a row to a free column, over matched columns (Dijkstra), and
+  // augments along it.
   bool match(std::size_t start) {
-    // Backwards, so that of constant costs each row gets the column of its number.
+    // Backwards, so that for constant costs each row gets the column of its own number.
     std::size_t left = many_;
     for (std::size_t k = 0; k < many_; ++k) {
       open_[k] = many_ - 1 - k;
@@ -72,7 +72,7 @@ class Assigner {
           distance_[j] = there;
           before_[j] = i;
         }
-        // Of equally near ones a free column: the path ends there.
+        // Among equally near columns prefer a free one: the path ends there.
         if (distance_[j] < least || (distance_[j] == least && row_of_[j] == kNone)) {
           least = distance_[j];
           nearest = k;

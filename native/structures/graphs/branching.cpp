@@ -1,5 +1,5 @@
-// Branch and bound on small graphs: labels are tried node by node, and what cannot beat the best
-// labelling so far is left out.
+// Branch and bound on small graphs: labels are tried node by node, pruning whatever cannot beat the
+// best labelling so far.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -33,7 +33,7 @@ class Branching {
     });
     std::vector<std::size_t> place(m.nodes);
     for (std::size_t d = 0; d < m.nodes; ++d) place[order_[d]] = d;
-    // What edges between nodes at places >= d score at most.
+    // An upper bound of the edges between nodes at places >= d.
     open_.assign(m.nodes + 1, 0.0);
     for (std::size_t e = 0; e < m.n_edges; ++e) {
       const auto [p, q] = m.edge(e);
@@ -48,7 +48,7 @@ class Branching {
     alone_[0].assign(m.label, m.label + m.nodes * m.labels);
   }
 
-  // Whether all labellings were looked at or left out for a reason.
+  // Whether all labellings were tried or pruned.
   bool run() {
     if constexpr (Watch::kOn) watch_("start", {order_.begin(), order_.end()}, {value_});
     return descend(0, 0.0);
@@ -83,7 +83,7 @@ class Branching {
       if (left_ == 0) return false;
       --left_;
       y_[v] = static_cast<std::int32_t>(k);
-      // What the nodes that are left score by themselves and with those that have a label.
+      // The scores of the remaining nodes, alone and with the labelled ones.
       std::vector<double>& next = alone_[depth + 1];
       next = scores;
       for (const Link& link : near_[v]) {
@@ -108,7 +108,7 @@ class Branching {
     return true;
   }
 
-  // What groups of nodes earn at most, given the labels so far.
+  // An upper bound of the scores of groups of nodes, given the labels so far.
   double clique_bound() const {
     const Cliques& cliques = m_.cliques;
     double total = 0.0;

@@ -6,7 +6,7 @@
 namespace structlearn {
 namespace {
 
-// The labels that a node may choose between in a move: its own and another, or none.
+// A node's options in a move: its own label and another, or none.
 struct Move {
   std::int32_t alpha, beta;  // beta < 0: an expansion of alpha
   bool swap() const { return beta >= 0; }
@@ -33,7 +33,7 @@ class Climber {
       if (!settings.swap) moves.push_back({a, -1});
       for (std::int32_t b = a + 1; settings.swap && b < K; ++b) moves.push_back({a, b});
     }
-    // Until each move in a row has been tried in vain.
+    // Until each move in a row has failed.
     std::size_t in_vain = 0, tried = 0;
     result_.converged = moves.empty();
     while (!moves.empty() && tried < settings.max_cycles * moves.size()) {
@@ -111,7 +111,7 @@ class Climber {
       return term;
     }
     const auto [label, missing] = m_.cliques.common(c, y_.data());
-    if (label == move.alpha && missing == 0.0) return term;  // it has what it can get
+    if (label == move.alpha && missing == 0.0) return term;  // it already has its maximum
     term.decided = move.alpha;
     set_one(term, reward[move.alpha], 1.0, slack);
     const double share = 1.0 - missing / slack;

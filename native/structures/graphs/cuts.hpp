@@ -1,4 +1,4 @@
-// From the scores of two choices a node to a network whose minimum cut is the best choice.
+// From the scores of two choices per node to a network whose minimum cut is the best choice.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace structlearn {
 struct PairCosts {
   double same0, up, down, same1;  // 00, 01, 10, 11
 
-  // Half of what choosing differently costs beyond what the nodes can be charged for; < 0 where no
-  // cut can represent it. Rounding of the differences is no reason to refuse; of the costs
-  // themselves it would be any number where they have a large offset.
+  // Half of the cost of choosing differently beyond what can be charged to the nodes; < 0 if no cut
+  // can represent it. Rounding errors are judged by the differences: by the costs themselves they
+  // could be any amount if these have a large offset.
   double separation() const {
     const double first = up - same0, second = down - same1, w = 0.5 * (first + second);
     if (w >= 0.0) return w;
@@ -28,8 +28,8 @@ struct PairCosts {
   }
 };
 
-// Adds E(x_p, x_q) to the network: w where they differ, and what is left to the nodes, which is
-// down - same0 - w and up - same0 - w; large costs of differing cancel before small ones are added.
+// Adds E(x_p, x_q) to the network: w if they differ, and the rest to the nodes, which is down -
+// same0 - w and up - same0 - w; large costs of differing cancel before small ones are added.
 template <class Network>
 void add_pair(Network& net, std::size_t p, std::int32_t arc, const PairCosts& c, double w) {
   const double turn = c.down - c.up, same = c.same1 - c.same0;
@@ -39,8 +39,8 @@ void add_pair(Network& net, std::size_t p, std::int32_t arc, const PairCosts& c,
   net.excess(net.head(p, arc)) += 0.5 * (same - turn);
 }
 
-// What a group earns in a move if all its members choose 0, or 1, and what each that does not takes
-// from it. Members whose choice makes no difference are left out.
+// The reward of a group in a move if all its members choose 0, or 1, and the loss for each member
+// that does not. Members whose choice makes no difference are left out.
 struct CliqueTerm {
   double zero = 0.0, one = 0.0;
   double zero_step = 0.0, one_step = 0.0;
@@ -57,9 +57,9 @@ struct CliqueTerm {
   }
 };
 
-// Two helpers a group (Kohli, Kumar and Torr 2007): one that a member with choice 1 pulls to the
-// sink's side, where it loses all; one that a member with choice 0 holds at the source's. A pull is
-// as strong as what one member takes away (Kohli, Ladicky and Torr 2008).
+// Two helpers per group (Kohli, Kumar and Torr 2007): one that a member with choice 1 pulls to the
+// sink's side, where the reward is lost; one that a member with choice 0 holds at the source's. A
+// pull is as strong as the loss for one member (Kohli, Ladicky and Torr 2008).
 template <class Network, class Term>
 void add_cliques(Network& net, const Pairwise& m, Term&& term, const std::int32_t* y = nullptr) {
   if constexpr (requires { net.arc_of_edge(std::size_t{0}); }) {
@@ -96,7 +96,7 @@ inline std::vector<std::int64_t> with_helpers(const Pairwise& m) {
   return ends;
 }
 
-// Calls body with a network that fits.
+// Calls body with a suitable network.
 template <class Body>
 auto with_network(const Pairwise& model, Body&& body) {
   if (model.height > 0) {

@@ -12,7 +12,7 @@ Elimination::Elimination(std::size_t nodes, std::size_t labels,
     : nodes_(nodes), labels_(labels), edges_(ends.size() / 2) {
   std::vector<std::size_t> position(nodes);
   for (std::size_t k = 0; k < nodes; ++k) position[static_cast<std::size_t>(order[k])] = k;
-  // A table waits at the first of its nodes that is eliminated. Its axes: nodes with strides.
+  // A table waits for the first of its nodes to be eliminated. Its axes: nodes with strides.
   struct Table {
     Source source;
     std::size_t offset;
@@ -36,7 +36,7 @@ Elimination::Elimination(std::size_t nodes, std::size_t labels,
         if (axis.first != v) step.others.push_back(axis.first);
       }
     }
-    // Those eliminated last come first.
+    // Nodes eliminated last come first.
     std::sort(step.others.begin(), step.others.end(),
               [&](std::size_t a, std::size_t b) { return position[a] > position[b]; });
     step.others.erase(std::unique(step.others.begin(), step.others.end()), step.others.end());
@@ -67,7 +67,7 @@ Elimination::Elimination(std::size_t nodes, std::size_t labels,
   }
 }
 
-// Calls body(row, where the member's entries for it begin) for all labellings of the neighbours.
+// Calls body(row, start of the member's entries for it) for all labellings of the neighbours.
 template <class Body>
 void Elimination::walk(const Step& step, const Member& member, Body&& body) const {
   const std::size_t axes = step.others.size();
@@ -132,7 +132,7 @@ double Elimination::best(const double* label, const double* table, std::int64_t*
 
 double Elimination::sums(const double* label, const double* table, double temperature, double* node,
                          double* edge, double* entropy) const {
-  // What is kept of a step: P(label of the node | labels of its neighbours), and its entropy.
+  // The result of a step: P(label of the node | labels of its neighbours), and its entropy.
   std::vector<double> messages(message_size_), conditional(joined_size_), open(message_size_);
   double value = 0.0;
   for (const Step& step : steps_) {
@@ -140,14 +140,14 @@ double Elimination::sums(const double* label, const double* table, double temper
     join(step, label, table, messages.data(), joined);
     for (std::size_t row = 0; row < step.rows; ++row) {
       double* p = joined + row * labels_;
-      // No mass comes from above to where there is no labelling.
+      // No mass arrives where there is no labelling.
       messages[step.message + row] =
           softmax_with_entropy(p, labels_, temperature, &open[step.message + row]);
     }
     if (step.others.empty()) value += messages[step.message];
   }
   if (value == kMinusInfinity) return value;
-  // Back again: the mass of the neighbours' labels, handed down to all tables of a step.
+  // Backward pass: the mass of the neighbours' labels, passed down to all tables of a step.
   std::vector<double>& mass = messages;
   std::fill(mass.begin(), mass.end(), 0.0);
   *entropy = 0.0;

@@ -14,7 +14,7 @@ constexpr std::size_t kLargestTable = std::size_t{1} << 16, kMostInTables = std:
 constexpr std::size_t kWidest = 24;
 // The most nodes in the plans that are remembered, some 400 bytes each.
 constexpr std::size_t kMostHeld = std::size_t{1} << 18;
-// How many of the least connected nodes are compared by their fill.
+// The number of least connected nodes whose fill is compared.
 constexpr std::size_t kCandidates = 32;
 
 using Adjacent = std::vector<std::uint32_t>;  // ascending
@@ -35,7 +35,7 @@ std::size_t fill_of(const std::vector<Adjacent>& near, std::size_t v) {
   return fill;
 }
 
-// The most neighbours whose table of K labels each, with the node itself, is not too large.
+// The most neighbours for which a table over K labels each, with the node itself, is not too large.
 std::size_t widest(std::size_t labels) {
   const std::size_t most = labels > 1 ? kLargestTable : 2;
   std::size_t width = 0;
@@ -83,7 +83,7 @@ std::optional<std::vector<std::int64_t>> min_fill_order(std::size_t nodes, const
     others.erase(std::unique(others.begin(), others.end()), others.end());
   }
   // Nodes by their degree, the earliest to have it first, so that only the least connected are
-  // looked at.
+  // examined.
   std::vector<std::set<std::pair<std::size_t, std::size_t>>> by_degree;
   std::vector<std::size_t> since(nodes);
   std::size_t clock = 0;

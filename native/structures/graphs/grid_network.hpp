@@ -1,5 +1,5 @@
-// The network of a 4-connected grid for maximum flow: arcs are directions, and what the search asks
-// about a node and its arcs are a few bits, so that it reads numbers only along the paths it finds.
+// The network of a 4-connected grid for maximum flow: arcs are directions, and the search state of
+// a node and its arcs is a few bits, so that numbers are only read along augmenting paths.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace structlearn {
 
-// The grid has a frame of nodes that nothing flows to: no node has to look whether it is at the
+// The grid has a frame of nodes without flow, so that no node has to check whether it is at the
 // border.
 class GridNetwork {
  public:
@@ -59,7 +59,7 @@ class GridNetwork {
     }
   }
   // body(e, p, q, place of p, arc to q). Every other edge of a row comes first: these share no
-  // node, so that none waits for the one before.
+  // node, so none waits for the one before.
   template <class Body>
   void for_each_edge(Body&& body) {
     const std::size_t across = height_ * (width_ - 1);
@@ -114,7 +114,7 @@ class GridNetwork {
       marks_[p] = static_cast<Mark>(open | source << kSourceBit | sink << kSinkBit |
                                     (root * kQueued) | kTerminal << kParentBit);
       known_[p] = {0, 1};
-      roots[n] = static_cast<std::uint32_t>(p);  // overwritten by the next where it is no root
+      roots[n] = static_cast<std::uint32_t>(p);  // overwritten by the next if it is not a root
       n += root;
     });
     roots.resize(n);
@@ -164,12 +164,13 @@ class GridNetwork {
   }
 
  private:
-  // Capacities there and back of the edges to the right and below: a path reads one pair an edge.
+  // Capacities in both directions of the edges to the right and below: a path reads one pair per
+  // edge.
   struct Edges {
     std::array<double, 2> right{}, down{};
   };
-  // What the search knows of a node: by direction, whether its arc has capacity left (four bits);
-  // its tree; whether it is active; the arc to its parent, or what it has instead.
+  // The search state of a node: by direction, whether its arc has capacity left (four bits); its
+  // tree; whether it is active; the arc to its parent, or its substitute.
   using Mark = std::uint16_t;
   static constexpr unsigned kSourceBit = 4, kSinkBit = 5, kParentBit = 8;
   static constexpr unsigned kArcs = 15, kQueued = 64, kNoParent = 255;
@@ -201,8 +202,8 @@ class GridNetwork {
     return (a & 2) != 0 ? e.down.data() : e.right.data();
   }
 
-  // The memory of a thread's last grid, for the next one: fresh pages cost as much as a tenth of a
-  // cut. Grids of more than half a million nodes do not leave theirs.
+  // The memory of a thread's last grid, for reuse: fresh pages cost as much as a tenth of a cut.
+  // Grids of more than half a million nodes free theirs.
   struct Memory {
     LargeArray<Edges> edges;
     LargeArray<double> excess;

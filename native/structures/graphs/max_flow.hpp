@@ -1,5 +1,5 @@
 // Maximum flow by augmenting paths between two search trees (Boykov and Kolmogorov 2004), over any
-// network that says how its arcs are stored: grids need no adjacency lists, sparse graphs have
+// network that defines the storage of its arcs: grids need no adjacency lists, sparse graphs have
 // them. Trees are kept from one path to the next, so that on images most of the work is local.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace structlearn {
 
 enum class FlowTree : std::uint8_t { kFree, kSource, kSink };
 
-// How far a node was from its terminal, and when that was known to be right.
+// The distance of a node from its terminal, and the time when it was known to be right.
 struct FlowDistance {
   std::uint32_t time = 0, distance = 1;
 };
@@ -25,12 +25,12 @@ struct FlowDistance {
 // A network has
 // - excess(p): > 0: what the source can still send to p; < 0: what p can still send to the sink;
 // - size(), head(p, a), reverse_arc(p, a);
-// - capacity(p, a), reverse_capacity(p, a): what is left of them;
+// - capacity(p, a), reverse_capacity(p, a): their residual capacities;
 // - for_each_short_way(body): body(p, a) for arcs, one of an edge's two or both, at least where one
 //   end has excess for the other;
-// - plant(roots): makes each node with an excess a tree of its own and active, frees the others,
-//   and lists the roots. What follows needs it, and again where capacities are set after it:
-// - send(p, a, flow): moves capacity from an arc to its reverse; true where nothing is left of it;
+// - plant(roots): makes each node with an excess the root of a tree and active, frees the others,
+//   and lists the roots. Required by what follows, and again after capacities are set:
+// - send(p, a, flow): moves capacity from an arc to its reverse; true if none is left;
 // - tree(p), join(p, tree, parent), leave(p); known(p);
 // - parent(p), set_parent(p, a): an arc, or kTerminal for a root, or kOrphan;
 // - enqueue(p): marks p as active, false if it was; dequeue(p);
@@ -38,14 +38,14 @@ struct FlowDistance {
 //   false; for_each_inward: for those to nodes that could be p's parents; for_each_kin:
 //   body(a, q, inward) for all those to nodes of p's tree.
 //
-// A watcher is told of every path, (its nodes), (its flow), and of the trees after it: (0, 1 or 2
-// where a node is free, in the source's tree or in the sink's, for all).
+// Each augmenting path is reported to the watcher: (its nodes), (its flow), then the search trees
+// (0, 1 or 2 if a node is free, in the source's tree or in the sink's, for all).
 template <class Network, class Watch = Unwatched>
 class MaxFlow {
  public:
   explicit MaxFlow(Network& network, Watch watch = {}) : net_(network), watch_(watch) {}
 
-  // False if it was interrupted. Then, and not before, the flow is no maximum.
+  // False if interrupted: only then is the flow not maximal.
   bool run(Interrupt* interrupt) {
     shortest_paths();
     net_.plant(later_);
@@ -64,8 +64,8 @@ class MaxFlow {
     return true;
   }
 
-  // Whether a node can still reach the sink: those that can are cut off from the source, and there
-  // is no smaller such set.
+  // Whether a node can still reach the sink: those that can are separated from the source, and this
+  // is the smallest such set.
   bool on_sink_side(std::size_t p) const { return net_.tree(p) == FlowTree::kSink; }
 
  private:
@@ -109,7 +109,7 @@ class MaxFlow {
   static double smallest(double a, double b) { return a < b ? a : b; }
   static double largest(double a, double b) { return a > b ? a : b; }
 
-  // First come, first served: who comes while others are served is served after them.
+  // First come, first served: nodes that arrive during a round wait for the next one.
   void activate(std::size_t p) {
     if (net_.enqueue(p)) later_.push_back(static_cast<std::uint32_t>(p));
   }
@@ -125,7 +125,7 @@ class MaxFlow {
     return p;
   }
 
-  // Takes in free neighbours until one of the other tree is met.
+  // Adds free neighbours to the tree until it meets the other tree.
   Meeting grow(std::size_t p) {
     const FlowTree tree = net_.tree(p);
     Meeting met;
@@ -191,8 +191,8 @@ class MaxFlow {
     orphans_.push_back(static_cast<std::uint32_t>(p));
   }
 
-  // Finds orphans another parent whose way to the terminal is whole, the nearest one, or sets them
-  // free.
+  // Gives orphans another parent with an intact path to the terminal, the nearest one, or frees
+  // them.
   void adopt() {
     for (std::size_t i = 0; i < orphans_.size(); ++i) find_parent(orphans_[i]);
     orphans_.clear();
@@ -220,8 +220,8 @@ class MaxFlow {
     net_.leave(p);
   }
 
-  // Of a node to its terminal; kNever where its way ends in an orphan. Every node on the way learns
-  // its distance.
+  // From a node to its terminal; kNever if its path ends in an orphan. Every node on the path
+  // learns its distance.
   std::uint32_t distance_of(std::size_t q) {
     std::uint32_t distance = 0;
     for (std::size_t u = q;;) {
@@ -250,7 +250,7 @@ class MaxFlow {
   Network& net_;
   Watch watch_;
   std::vector<std::uint32_t> now_, later_;  // active nodes
-  std::size_t served_ = 0;                  // of the first
+  std::size_t served_ = 0;                  // served of the first list
   std::vector<std::uint32_t> orphans_;
   std::uint32_t time_ = 0;
 };

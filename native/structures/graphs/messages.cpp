@@ -1,9 +1,9 @@
-// Message passing on graphs with cycles: sweeps forth and back over the nodes in their order.
+// Message passing on graphs with cycles: sweeps back and forth over the nodes in order.
 //
-// Of the maximum, messages are scores: m(k) = max_j h(j) - m'(j) + s(j, k), h the sum of a node's
-// scores and messages, m' the message the other way; tree-reweighted, h is divided by how many
-// chains go through the node, and what normalising takes off sums to a bound (Kolmogorov 2006). Of
-// the sum, messages are probabilities up to a factor, so that no exponential is left in the loop.
+// For maxima, messages are scores: m(k) = max_j h(j) - m'(j) + s(j, k), h the sum of a node's
+// scores and messages, m' the message in the other direction; tree-reweighted, h is divided by the
+// number of chains through the node, and the normalisations sum to a bound (Kolmogorov 2006). For
+// sums, messages are probabilities up to a factor, so that no exponential is left in the loop.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kNoTable = static_cast<std::size_t>(-1), kNoEdge = kNoTable;
 
-// An edge as one of its nodes sees it. Message 2e goes to the later node, 2e + 1 to the earlier.
+// An edge seen from one of its nodes. Message 2e goes to the later node, 2e + 1 to the earlier.
 struct Link {
   std::uint32_t edge, other;
   bool first;  // this node is the edge's first
@@ -86,10 +86,10 @@ class Sweeper {
         }
       }
       if (s_.reweighted) {
-        // What is left of the nodes' own scores is at most the sum of their largest.
+        // The remainder of the nodes' own scores is at most the sum of their maxima.
         const double gained = result.bound - bound;
         if (bound < result.bound) result.bound = bound;
-        // Small is what is small beside the gap: scores have no unit. Without a labelling there is
+        // "Small" is relative to the gap, since scores have no unit. Without a labelling there is
         // no gap.
         const double left = best > kMinusInfinity ? result.bound - best : std::fabs(result.bound);
         result.converged =
@@ -142,7 +142,7 @@ class Sweeper {
   const double* table_of(std::size_t e) const { return tables_.data() + place_[e] * K_ * K_; }
   const double* turned(std::size_t e) const { return turned_.data() + place_[e] * K_ * K_; }
 
-  // The tables as [from, to] and turned round; exponentials of them where sums are taken.
+  // The tables as [from, to] and transposed; their exponentials for sums.
   void read_tables() {
     place_.resize(m_.n_edges);
     std::array<std::size_t, 2> shared{kNoTable, kNoTable};
@@ -193,7 +193,7 @@ class Sweeper {
     }
   }
 
-  // total_: a node's own scores with all that is said to it.
+  // total_: a node's own scores plus all incoming messages.
   void gather(std::size_t v) {
     if (sum()) return without(v, kNoEdge, v, total_);
     std::copy(m_.label + v * K_, m_.label + (v + 1) * K_, total_.begin());
@@ -209,7 +209,7 @@ class Sweeper {
         "temperature");
   }
 
-  // The same without what `other` says, as probabilities: by multiplying, for a message may be 0.
+  // The same without the message of `other`, as probabilities: a product, as messages may be 0.
   void without(std::size_t v, std::size_t e, std::size_t other, std::vector<double>& out) {
     std::copy(own_.data() + v * K_, own_.data() + (v + 1) * K_, out.begin());
     for (const Link& l : links_of(v)) {
@@ -224,7 +224,7 @@ class Sweeper {
     }
   }
 
-  // The best label given those of the earlier neighbours, and what the later ones say.
+  // The best label given those of the earlier neighbours, and the messages of the later ones.
   void choose(std::size_t v, std::vector<std::int32_t>& labels) {
     std::copy(m_.label + v * K_, m_.label + (v + 1) * K_, total_.begin());
     for (const Link& l : links_of(v)) {
@@ -254,7 +254,7 @@ class Sweeper {
     for (const Link& l : links_of(v)) {
       if ((l.other > v) != forth) continue;
       double* out = message(l.edge, v, l.other);
-      // Read [the other's label, ours]: sums over our labels run along rows of the twin table.
+      // Read as [the other's label, ours]: sums over our labels run along rows of the twin table.
       const double* table = l.first ? table_of(l.edge) : turned(l.edge);
       if (sum()) {
         without(v, l.edge, l.other, held_);

@@ -15,8 +15,8 @@ namespace {
 // off what is between bound and value.
 constexpr std::size_t kBoundRounds = 50;
 constexpr double kLeastGain = 1e-3;
-// Graphs of so few nodes are searched by branch and bound where nothing else is exact, for at most
-// so many steps: some milliseconds.
+// Graphs with at most this many nodes are searched by branch and bound if nothing else is exact,
+// for at most this many steps: some milliseconds.
 constexpr std::size_t kFewNodes = 24, kMostSteps = std::size_t{1} << 15;
 
 constexpr std::array<std::pair<std::string_view, PairMethod>, 8> kMethods{{
@@ -83,7 +83,7 @@ class Searcher {
     return found;
   }
 
-  // A labelling that is good, and often the best.
+  // A good labelling, often the best.
   PairFound approximate() {
     if (m_.labels == 2 && m_.cliques.count == 0) return roof();
     auto [found, truncated] = climb(false);
@@ -97,7 +97,7 @@ class Searcher {
     return bounded(std::move(found));
   }
 
-  // A labelling that is the best there is.
+  // A labelling proven to be the best.
   PairFound proven(std::vector<std::int32_t> y, const char* method) const {
     PairFound found;
     found.value = found.bound = m_.score(y.data());
@@ -142,7 +142,7 @@ class Searcher {
     return proven(std::move(y), "minimum cut");
   }
 
-  // With whether some pairs were no metric on the way.
+  // Also returns whether some pairs were not a metric.
   std::pair<PairFound, bool> climb(bool swap) const { return climb(swap, best_alone()); }
   std::pair<PairFound, bool> climb(bool swap, std::vector<std::int32_t> y) const {
     const MoveResult r = climb_by_cuts(m_, {swap, 1000}, y, interrupt_);
@@ -165,13 +165,13 @@ class Searcher {
     return found;
   }
 
-  // The same with a bound by tree-reweighted messages, where one is wanted.
+  // The same with a bound by tree-reweighted messages, if requested.
   PairFound bounded(PairFound found) const {
     if (!with_bound_ || !found.complete) return found;
     const PairFound other = reweighted(kBoundRounds, kLeastGain);
     if (!other.complete) return interrupted();
     double bound = other.bound;
-    for (std::size_t c = 0; c < m_.cliques.count; ++c) {  // messages do not see them
+    for (std::size_t c = 0; c < m_.cliques.count; ++c) {  // messages ignore them
       const double* row = m_.cliques.reward + c * m_.labels;
       bound += std::max(0.0, *std::max_element(row, row + m_.labels));
     }
@@ -189,7 +189,7 @@ class Searcher {
     return bounded(std::move(found));
   }
 
-  // What is small beside most scores: a millionth of the median of those that are not the largest.
+  // A small score compared to most: a millionth of the median of those that are not the largest.
   double rest() const {
     std::vector<double> sizes;
     for (std::size_t i = 0; i < m_.nodes * m_.labels; ++i) {
@@ -204,14 +204,14 @@ class Searcher {
 
   PairFound roof() const {
     if (m_.labels != 2) return refused(PairRefusal::kNotTwoLabels);
-    // The flow is not told apart from one that was interrupted: who was, is asked.
+    // The flow cannot be distinguished from an interrupted one: check for the interrupt.
     std::vector<std::int32_t> known;
     const double bound = roof_dual(m_, known, interrupt_);
     if (interrupt_ != nullptr && interrupt_->requested()) return interrupted();
     if (std::find(known.begin(), known.end(), -1) == known.end()) {
       return proven(std::move(known), "roof duality");
     }
-    // What is known stays; the rest is searched.
+    // Known labels stay; the rest is searched.
     const PairFound guess = reweighted(100, kLeastGain);
     if (!guess.complete) return interrupted();
     for (std::size_t v = 0; v < m_.nodes; ++v) {
@@ -230,14 +230,14 @@ class Searcher {
   Interrupt* interrupt_;
 };
 
-// What can take groups of nodes.
+// The methods that support groups of nodes.
 bool takes_cliques(PairMethod method) {
   return method == PairMethod::kAuto || method == PairMethod::kCut ||
          method == PairMethod::kExpansion || method == PairMethod::kSwap;
 }
 
-// Whether one cut can take the scores as they are: two labels, strengths alone, and nothing so
-// large that sums of it overflow. Neither offsets nor the unit change a bit of such a cut.
+// Whether one cut can take the scores unchanged: two labels, strengths alone, and nothing so large
+// that sums overflow. Neither offsets nor the unit affect a bit of such a cut.
 bool cuts_unscaled(const Pairwise& m) {
   constexpr double kMost = 1e300;
   const auto moderate = [](const double* from, std::size_t n) {
@@ -269,7 +269,7 @@ PairFound search_labels(const Pairwise& given, PairMethod method, bool with_boun
     PairFound found = Searcher(given, with_bound, plans, interrupt).run(PairMethod::kCut);
     if (method == PairMethod::kCut || found.refusal == PairRefusal::kNone) return found;
   }
-  for (std::size_t v = 0; v < given.nodes; ++v) {  // no search could find a label there
+  for (std::size_t v = 0; v < given.nodes; ++v) {  // no search could give it a label
     const double* row = given.label + v * given.labels;
     if (std::all_of(row, row + given.labels, [](double x) { return x == kMinusInfinity; })) {
       return refused(PairRefusal::kNoLabel, static_cast<std::int64_t>(v));

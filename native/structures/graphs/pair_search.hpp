@@ -1,5 +1,5 @@
-// Ways to a best labelling of a grid or a graph, and which one to take. Linear and integer programs
-// are not among them.
+// Searches for a best labelling of a grid or a graph, and the choice among them, except linear and
+// integer programs.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,14 @@ enum class PairMethod {
 // "auto", "elimination", "cut", "expansion", "swap", "max-product", "trws", "qpbo"; else nothing.
 std::optional<PairMethod> pair_method(std::string_view name);
 
-// Why a method does not take a model.
+// Why a method refuses a model.
 enum class PairRefusal {
   kNone,
   kNoLabel,         // every label of node `place` is forbidden
   kTooWide,         // elimination: the tables would be too large
   kNotTwoLabels,    // a cut, roof duality
   kNotSubmodular,   // a cut: edge `place`
-  kCliques,         // the method sees no groups of nodes
+  kCliques,         // the method does not support groups of nodes
   kNegativeClique,  // group `place` loses by agreeing
 };
 
@@ -52,8 +52,8 @@ struct PairFound {
   bool exact() const { return bound <= value; }
 };
 
-// A labelling with what is known about it. Where the value is -inf the method found no legal one,
-// which proves nothing unless exact. `with_bound`: whether a bound is wanted where it costs extra.
+// A labelling with its certificate. If the value is -inf, the method found no legal one, which
+// proves nothing unless exact. `with_bound`: whether to compute a bound that costs extra.
 PairFound search_labels(const Pairwise&, PairMethod, bool with_bound, EliminationPlans&,
                         Interrupt*);
 

@@ -9,7 +9,7 @@
 namespace structlearn {
 namespace {
 
-// Where no pair is scored, labels do not depend on each other.
+// If no pair is scored, labels are independent.
 void independent_sums(const Pairwise& m, double temperature, PairSums& sums) {
   const std::size_t K = m.labels;
   sums.node.assign(m.label, m.label + m.nodes * K);
@@ -82,7 +82,7 @@ bool loopy_sums(const Pairwise& m, double temperature, double damping, PairSums&
   const MessageResult r = pass_messages(m, {temperature, false, damping, 500, 1e-9}, y,
                                         sums.node.data(), sums.pair.data(), interrupt);
   if (!r.complete) return false;
-  std::vector<double> more(m.nodes, -1.0);  // edges less one
+  std::vector<double> more(m.nodes, -1.0);  // edges minus one
   double mean = 0.0, total = 0.0;
   for (std::size_t e = 0; e < m.n_edges; ++e) {
     for (const std::size_t v : m.edge(e)) more[v] += 1.0;

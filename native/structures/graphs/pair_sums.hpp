@@ -1,4 +1,4 @@
-// Sums over the labellings of a grid or a graph: by elimination, of independent labels, and by
+// Sums over the labellings of a grid or a graph: by elimination, for independent labels, and by
 // loopy messages.
 #pragma once
 
@@ -21,14 +21,14 @@ struct PairSums {
 // The (E, K, K) scores of all edges.
 std::vector<double> all_tables(const Pairwise&);
 
-// Exact sums, value -inf where nothing is legal. False where there are none: the treewidth is too
-// large, or groups of nodes score together.
+// Exact sums, value -inf if nothing is legal. False if exact sums are not available: the treewidth
+// is too large, or groups of nodes score together.
 bool exact_sums(const Pairwise&, double temperature, EliminationPlans&, PairSums&);
 
 // Bethe's approximation of the value, and the beliefs of sum-product messages:
 //   value = <theta, b> + t (sum_e H(b_e) - sum_v (degree_v - 1) H(b_v)),
-// whose gradient they are where messages have come to rest (Yedidia, Freeman and Weiss 2005). Exact
-// where no pair is scored. The entropy is that in brackets, or 0. False: interrupted.
+// whose gradient they are once the messages have converged (Yedidia, Freeman and Weiss 2005). Exact
+// if no pair is scored. The entropy is the expression in brackets, or 0. False: interrupted.
 bool loopy_sums(const Pairwise&, double temperature, double damping, PairSums&, Interrupt*);
 
 }  // namespace structlearn

@@ -76,7 +76,7 @@ double Pairwise::clique_score(const std::int32_t* y) const {
   return total;
 }
 
-// By majority vote (Boyer and Moore 1981): who earns has more than half of the members.
+// By majority vote (Boyer and Moore 1981): a label with a reward has more than half of the members.
 Cliques::Common Cliques::common(std::size_t c, const std::int32_t* y) const {
   const std::int64_t *first = members + start[c], *last = members + start[c + 1];
   std::int32_t label = y[*first];
@@ -122,7 +122,7 @@ double Pairwise::forbidding_cost() const {
 
 namespace {
 
-// What a copy of it is told goes to the same recorder.
+// Copies report to the same recorder.
 struct Recording : Unwatched {
   static constexpr bool kOn = true;
   Recorder* to;

@@ -1,5 +1,5 @@
-// Labels on the nodes of a graph with scores of neighbouring pairs: what searches for a best
-// labelling see of a grid or of a sparse graph, and the searches.
+// Labels on the nodes of a graph with scores of neighbouring pairs: the common model of grids and
+// sparse graphs, and the searches for a best labelling.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace structlearn {
 
-// The scores of some edges, one after another: a (K, K) table each or one for all, or a strength
-// that unequal neighbours lose; nothing where both are null.
+// The scores of a group of edges: a (K, K) table each or one for all, or a strength that unequal
+// neighbours lose; nothing if both are null.
 struct PairScores {
   const double* table = nullptr;
   const double* strength = nullptr;
@@ -22,10 +22,10 @@ struct PairScores {
   std::size_t count = 0;
 };
 
-// Groups of nodes that earn reward[c, k] where all of them have label k (P^n Potts; Kohli, Kumar
-// and Torr 2007), and less by reward / slack[c] for each that has not, down to nothing (robust P^n;
-// Kohli, Ladicky and Torr 2008). Group c owns members[start[c]..start[c + 1]]. Slacks are 1, or up
-// to half of a group, so that one label earns at most. Rewards are >= 0 for cuts.
+// Groups of nodes with reward[c, k] if all of them have label k (P^n Potts; Kohli, Kumar and Torr
+// 2007), minus reward / slack[c] for each that has not, down to nothing (robust P^n; Kohli, Ladicky
+// and Torr 2008). Group c owns members[start[c]..start[c + 1]]. Slacks are 1, or up to half of a
+// group, so that at most one label has a reward. Rewards are >= 0 for cuts.
 struct Cliques {
   std::size_t count = 0;
   const std::int64_t* start = nullptr;
@@ -36,7 +36,7 @@ struct Cliques {
   std::size_t size(std::size_t c) const {
     return static_cast<std::size_t>(start[c + 1] - start[c]);
   }
-  // The one label that may earn something, with the number of members that have another one.
+  // The one label that may have a reward, with the number of members that have another one.
   struct Common {
     std::int32_t label;
     double missing;
@@ -53,7 +53,7 @@ struct Pairwise {
   std::size_t n_edges = 0;
   const double* label = nullptr;
   std::array<PairScores, 2> pairs;  // the second for vertical edges of a grid
-  Cliques cliques;  // of graphs; seen by score, cuts and moves, not by messages and roof duality
+  Cliques cliques;  // of graphs; used by score, cuts and moves, not by messages and roof duality
 
   double node_score(std::size_t v, std::size_t k) const { return label[v * labels + k]; }
   double pair_score(std::size_t e, std::size_t a, std::size_t b) const {
@@ -64,7 +64,7 @@ struct Pairwise {
     if (s.strength != nullptr) return a == b ? 0.0 : -s.strength[i];
     return 0.0;
   }
-  // What unequal ends of an edge lose, where that is all its pairs say; else null.
+  // The loss of an edge with unequal ends, if its pairs have no other scores; else null.
   const double* strength(std::size_t e) const {
     const bool second = e >= pairs[0].count;
     const PairScores& s = pairs[second];
@@ -82,7 +82,7 @@ struct Pairwise {
     };
     return cliques.count > 0 || scored(pairs[0]) || scored(pairs[1]);
   }
-  // More than all finite scores together: what a forbidden part costs in a cut.
+  // More than the sum of all finite scores: the cost of a forbidden part in a cut.
   double forbidding_cost() const;
 };
 
@@ -91,16 +91,16 @@ struct CutResult {
   std::int64_t not_submodular = -1;  // the first edge that no cut can represent
 };
 
-// The best labelling for K = 2 by one minimum cut (Kolmogorov and Zabih 2004). Of equally good
-// ones that with label 0 wherever one of them has it.
+// The best labelling for K = 2 by one minimum cut (Kolmogorov and Zabih 2004). Ties: the labelling
+// with label 0 wherever one of them has it.
 CutResult binary_cut(const Pairwise&, std::vector<std::int32_t>& y, Interrupt*);
-// The same, told step by step: nodes (their places), (what each gets from the source, < 0: gives to
-// the sink); edges (places of both ends...), (capacity there, back...); and what MaxFlow tells.
+// The same, reported step by step: nodes (their places), (flow of each from the source, < 0: to the
+// sink); edges (places of both ends...), (capacity there, back...); and the reports of MaxFlow.
 CutResult watched_cut(const Pairwise&, std::vector<std::int32_t>& y, Recorder&);
 
-// Partial optimality for K = 2 whatever the pairs (roof duality; Boros and Hammer 2002, Kolmogorov
-// and Rother 2007): labels that some best labelling has, -1 where it is not known. Returns an upper
-// bound of all scores.
+// Partial optimality for K = 2 and any pairs (roof duality; Boros and Hammer 2002, Kolmogorov and
+// Rother 2007): labels that some best labelling has, -1 if unknown. Returns an upper bound of all
+// scores.
 double roof_dual(const Pairwise&, std::vector<std::int32_t>& y, Interrupt*);
 
 struct MoveSettings {
@@ -109,29 +109,29 @@ struct MoveSettings {
 };
 struct MoveResult {
   bool complete = true;    // false: interrupted
-  bool converged = true;   // no move is left that gains
-  bool truncated = false;  // some pairs were no metric (no semimetric, for swaps) on the way
+  bool converged = true;   // no move gains any more
+  bool truncated = false;  // some pairs were not a metric (semimetric, for swaps)
 };
 
 // Climbs from y by the best moves of one label (alpha-expansion) or two (alpha-beta-swap), each
 // found by a cut (Boykov, Veksler and Zabih 2001). Pairs that a cut cannot represent are made
-// representable by making the new labels dearer (Rother et al. 2005); no move ever loses.
+// representable by raising the cost of the new labels (Rother et al. 2005); no move ever loses.
 MoveResult climb_by_cuts(const Pairwise&, const MoveSettings&, std::vector<std::int32_t>& y,
                          Interrupt*);
 
 // Improves y to the best labelling by branch and bound, cliques of any rewards included. False: the
-// steps, each a label tried at a node, did not suffice to prove it. O(steps * (N + E / N) * K).
+// step limit (a step tries a label at a node) was too low to prove it. O(steps * (N + E / N) * K).
 bool branch_and_bound(const Pairwise&, std::size_t most_steps, std::vector<std::int32_t>& y);
-// The same, told step by step: start (nodes in the order they are tried), (score of y); try (depth,
-// node, label), (score so far, bound of what is left to choose, best known); leaf (1 where it is
-// the best so far), (score).
+// The same, reported step by step: start (nodes in the order of the search), (score of y); try
+// (depth, node, label), (score so far, bound of the remainder, best known); leaf (1 if it is the
+// best so far), (score).
 bool watched_branching(const Pairwise&, std::size_t most_steps, std::vector<std::int32_t>& y,
                        Recorder&);
 
 struct MessageSettings {
   double temperature = 0.0;  // 0: maximum
   bool reweighted = false;   // sequential tree-reweighted, temperature 0 only: gives a bound
-  double damping = 0.0;      // the share of the old message that is kept
+  double damping = 0.0;      // the share of the old message kept
   std::size_t max_rounds = 100;
   double tolerance = 1e-6;  // of a change of messages; reweighted: of a gain, as a share of the gap
 };
@@ -150,8 +150,8 @@ MessageResult pass_messages(const Pairwise&, const MessageSettings&, std::vector
 
 // The pseudo-likelihood of a labelling (Besag 1975): each label given those of its neighbours,
 //   value = score(y) + sum_v (t log sum_k exp(s_v(k) / t) - s_v(y_v)),
-// s_v(k) being what node v and its edges score where v has label k and all others keep theirs. Less
-// score(y) it is minus t times the log of the pseudo-likelihood, convex in the scores. Writes the
+// s_v(k) being the score of node v and its edges if v has label k and all others keep theirs. Minus
+// score(y) it is -t times the log of the pseudo-likelihood, convex in the scores. Writes the
 // gradient of the value: `node` (N, K), the conditional probabilities, and `pair` (E, K, K), zero
 // on entry. O((N + E) K).
 double pseudo_likelihood(const Pairwise&, const std::int32_t* y, double temperature, double* node,

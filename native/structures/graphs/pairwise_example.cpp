@@ -11,7 +11,7 @@ constexpr std::size_t kLabel = 0;
 constexpr std::array<std::size_t, 2> kGridTables{1, 2}, kGridStrengths{3, 4};
 constexpr std::size_t kEdge = 1, kPotts = 2, kClique = 3;
 
-// What the topology of a graph says, as far as it goes.
+// The content of a graph's topology, as far as it is valid.
 struct GraphTopology {
   bool complete = false;
   std::span<const std::int64_t> ends, start, members;
@@ -26,7 +26,7 @@ struct GraphTopology {
   }
 
  private:
-  // A count n, and factor * n + more numbers.
+  // A count n, then factor * n + extra numbers.
   static bool take(std::span<const std::int64_t>& row, std::size_t factor, std::size_t more,
                    std::span<const std::int64_t>& out) {
     if (row.empty() || row[0] < 0) return false;
@@ -43,7 +43,7 @@ bool among(std::span<const std::int64_t> nodes, std::size_t n) {
                      [n](std::int64_t v) { return v >= 0 && static_cast<std::size_t>(v) < n; });
 }
 
-// A block of edges, one row an edge or one for all.
+// A block of edges, one row per edge or one for all.
 bool fits_edges(const Block& block, std::size_t edges, std::size_t outcomes) {
   return !block.present ||
          (block.outcomes == outcomes && block.sites == (block.anchored ? edges : 1));
@@ -151,7 +151,7 @@ void PairwiseExample::set_pairs(std::size_t g, const double* theta) {
   s.table = theta + group.table->offset;
   s.step = group.table->anchored ? K * K : 0;
   if (group.strength == nullptr) return;
-  // Both: what unequal neighbours lose is taken off the tables.
+  // Both: the strengths are subtracted from the tables.
   const double* strength = theta + group.strength->offset;
   const std::size_t strength_step = group.strength->anchored ? 1 : 0;
   const bool one = s.step == 0 && strength_step == 0;

@@ -1,4 +1,4 @@
-// One example of a grid or a graph: from blocks of part scores to the model that searches read, and
+// One example of a grid or a graph: from blocks of part scores to the model of the searches, and
 // from labels or marginals back to parts.
 #pragma once
 
@@ -13,23 +13,23 @@
 namespace structlearn {
 
 // Blocks of a grid: 0 label (H * W sites of K), 1 right and 2 down (K * K outcomes, one shared site
-// or one an edge), 3 potts_right and 4 potts_down (what unequal neighbours lose; such a pair counts
-// -1). Its topology is (H, W).
+// or one per edge), 3 potts_right and 4 potts_down (losses of unequal neighbours; such a pair
+// counts -1). Its topology is (H, W).
 //
 // Blocks of a graph: 0 label (N sites of K), 1 edge (K * K), 2 potts (1), 3 clique (K). Its
 // topology is E, the (E, 2) nodes of the edges, C, the C + 1 starts of the cliques and their
 // members; the last three may be left out.
 struct PairwiseKind {
   bool grid = false;
-  double tolerance = 0.0;  // the share of a clique's nodes whose other labels leave it nothing
+  double tolerance = 0.0;  // the share of a clique's nodes that may differ at most
 };
 
 class PairwiseExample {
  public:
-  // Whether blocks and topology fit together; the scores are not looked at.
+  // Whether blocks and topology are consistent; the scores are not read.
   static bool fits(const PairwiseKind&, const Layout&);
 
-  // Of a layout that fits. Borrows the scores.
+  // For a layout that fits. Borrows the scores.
   PairwiseExample(const PairwiseKind&, const Layout&, const double* theta);
   PairwiseExample(const PairwiseExample&) = delete;
   PairwiseExample& operator=(const PairwiseExample&) = delete;
@@ -46,7 +46,7 @@ class PairwiseExample {
               std::vector<double>& p) const;
 
  private:
-  // Edges with blocks of their own: tables, strengths, or both.
+  // Edges with their own blocks: tables, strengths, or both.
   struct Group {
     const Block* table = nullptr;
     const Block* strength = nullptr;
@@ -58,7 +58,7 @@ class PairwiseExample {
   const double* theta_;
   Pairwise model_;
   std::array<Group, 2> groups_;
-  std::array<std::vector<double>, 2> merged_;  // where a group has both
+  std::array<std::vector<double>, 2> merged_;  // if a group has both
   const Block* clique_ = nullptr;
   std::vector<double> reward_, slack_;
 };

@@ -1,5 +1,5 @@
-// Each node twice, once as it is and once negated: every pair can then be represented by a cut,
-// and where a node and its negation disagree, as they should, the label is that of a best output.
+// Each node appears twice, as itself and negated: every pair can then be represented by a cut, and
+// where a node and its negation disagree, as they should, the label is that of a best output.
 #include <vector>
 
 #include "structures/graphs/cuts.hpp"
@@ -16,8 +16,8 @@ double roof_dual(const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* int
     return PairCosts{cost(m.pair_score(e, 0, 0)), cost(m.pair_score(e, 0, 1)),
                      cost(m.pair_score(e, 1, 0)), cost(m.pair_score(e, 1, 1))};
   };
-  // A node's negation is N further. Edge e has the twin E + e; where a cut cannot represent the
-  // pair, each joins a node with the other's negation.
+  // A node's negation is N further. Edge e has the twin E + e; if a cut cannot represent the pair,
+  // each joins a node with the other's negation.
   std::vector<std::int64_t> ends(4 * E);
   std::vector<bool> crossed(E);
   for (std::size_t e = 0; e < E; ++e) {

@@ -11,7 +11,7 @@
 
 namespace structlearn {
 
-// Arcs of a node one after another, each with the number of its twin.
+// The arcs of all nodes, concatenated, each with the number of its twin.
 class SparseNetwork {
  public:
   static constexpr std::int32_t kTerminal = -1, kOrphan = -2;
@@ -41,7 +41,7 @@ class SparseNetwork {
     std::fill(nodes_.begin(), nodes_.end(), Node{});
     for (Arc& a : arcs_) a.left = 0.0;
   }
-  // Leaves the nodes and edges after these out of the loops below.
+  // Excludes the nodes and edges after these from the loops below.
   void hide_helpers(std::size_t nodes, std::size_t edges) {
     seen_nodes_ = nodes;
     n_edges_ = edges;

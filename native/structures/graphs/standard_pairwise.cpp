@@ -24,7 +24,7 @@ double largest_score(const double* from, std::size_t n) {
   return most;
 }
 
-// The power of two that brings a number to lie from 1 to below 2.
+// The power of two that scales a number to lie from 1 to below 2.
 double power_of_two(double x) {
   if (!(x > 0.0 && std::isfinite(x))) return 1.0;
   int exponent = 0;
@@ -32,7 +32,7 @@ double power_of_two(double x) {
   return std::ldexp(1.0, std::clamp(1 - exponent, -1000, 1000));
 }
 
-// Sums with what rounding takes off kept aside (Neumaier 1974).
+// Compensated sums (Neumaier 1974).
 class CarefulSum {
  public:
   void add(double x) {
@@ -46,7 +46,7 @@ class CarefulSum {
   double sum_ = 0.0, rest_ = 0.0;
 };
 
-// Takes the largest score off each row of n; 0 is taken off where all are forbidden.
+// Subtracts the largest score from each row of n; 0 if all are forbidden.
 void take_offsets(std::vector<double>& scores, std::size_t n, double times, CarefulSum& offset) {
   for (std::size_t at = 0; n > 0 && at < scores.size(); at += n) {
     double* row = scores.data() + at;
@@ -57,7 +57,7 @@ void take_offsets(std::vector<double>& scores, std::size_t n, double times, Care
   }
 }
 
-// How many rows of its own a group of edges has, and for how many edges each stands.
+// The number of separate rows of a group of edges, and the number of edges that share each.
 std::size_t rows_of(const PairScores& s) {
   return s.count > 0 && s.step == 0 ? 1 : s.count;
 }
@@ -104,7 +104,7 @@ double StandardPairwise::trivial_bound() const {
   for (const PairScores& s : model_.pairs) {
     if (s.strength == nullptr) continue;
     for (std::size_t i = 0; i < rows_of(s); ++i) {
-      bound += times_of(s) * std::max(0.0, -s.strength[i * s.step]);  // of strengths below 0
+      bound += times_of(s) * std::max(0.0, -s.strength[i * s.step]);  // for strengths below 0
     }
   }
   for (std::size_t c = 0; c < model_.cliques.count; ++c) {
@@ -135,7 +135,7 @@ double StandardPairwise::size(double most) const {
 
 double StandardPairwise::given_bound(double value, double bound, double given_value) const {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (bound == kInfinity) return bound;  // nobody asked for one
+  if (bound == kInfinity) return bound;  // none was requested
   const double trivial = trivial_bound();
   bound = std::min(bound, trivial);
   if (bound <= value) return given_value;

@@ -1,4 +1,4 @@
-// Scores of labels and pairs as searches read them: without offsets, and of one size.
+// Label and pair scores normalised for searches: without offsets, and of standard size.
 #pragma once
 
 #include <array>
@@ -9,10 +9,9 @@
 namespace structlearn {
 
 // A model with the same differences between labellings, in another unit: the largest score of a
-// node, and of an edge's table, is 0, and the largest magnitude of all is from 1 to below 2. What
-// searches take for rounding, and for small, is then a share of the differences between scores,
-// whatever their offsets and their unit. A labelling that scores s here has offset + s / scale
-// there.
+// node, and of an edge's table, is 0, and the largest magnitude of all is from 1 to below 2. The
+// absolute tolerances of searches are then relative to the differences between scores, for any
+// offsets and units. A labelling that scores s here has offset + s / scale there.
 class StandardPairwise {
  public:
   explicit StandardPairwise(const Pairwise& given);
@@ -21,12 +20,12 @@ class StandardPairwise {
 
   const Pairwise& model() const { return model_; }
   double scale() const { return scale_; }
-  // What was taken off the score of every labelling.
+  // The offset subtracted from the score of every labelling.
   double offset() const { return offset_; }
 
   // The bound in the units of the given model, for a labelling that has `value` here and
-  // `given_value` there: `given_value` itself where the bound proves that it is the best, that is,
-  // where no more is left between them than the rounding of the sums that both are made of.
+  // `given_value` there: `given_value` itself if the bound proves that it is the best, that is, if
+  // the gap between them is at most the rounding error of their sums.
   double given_bound(double value, double bound, double given_value) const;
 
   const std::vector<double>& label() const { return label_; }
@@ -34,11 +33,11 @@ class StandardPairwise {
   const std::vector<double>& reward() const { return reward_; }
 
  private:
-  // What all nodes, edges and groups score at most, each by itself; mostly 0.
+  // The sum of the maxima of all nodes, edges and groups; mostly 0.
   double trivial_bound() const;
-  // The largest magnitude of each node, edge and group, each at most `most`. A score that is
-  // further below the largest is part of no better output: it stands in for -inf, and its size says
-  // nothing about rounding.
+  // The largest magnitude of each node, edge and group, each at most `most`. A score further below
+  // the largest is part of no better output: it acts as -inf, and its size must not count as
+  // rounding.
   double size(double most) const;
 
   Pairwise model_;

@@ -3,10 +3,10 @@
 // Blocks: 0 arc ((n + 1)^2 sites of R labels: site h * (n + 1) + m is the arc from head h to word
 // m; those with h = m or m = 0 are never read), 1 sibling (projective trees only, optional, (n +
 // 1)^3 sites of one outcome: site (h * (n + 1) + s) * (n + 1) + m is word m with head h, where s is
-// the word before m, on its way out from h on the same side, that has head h too, or h itself where
-// m is the first. Read where h <= s < m or m < s <= h).
+// the word before m, on its way out from h on the same side, that has head h too, or h itself if m
+// is the first. Read where h <= s < m or m < s <= h).
 //
-// An output is a row of n heads, that of word 1 first; where R > 1, then the n labels.
+// An output is a row of n heads, that of word 1 first; if R > 1, followed by the n labels.
 //
 // argmax: Chu-Liu/Edmonds in O(n^2) time (edmonds.hpp), or, for projective trees, Eisner's chart in
 // O(n^3) (eisner.hpp); O(n^2) memory, and R more for each arc.

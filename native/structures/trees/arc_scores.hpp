@@ -13,16 +13,16 @@
 
 namespace structlearn {
 
-// What a workspace holds for labelled arcs: one score and one probability an arc.
+// The arrays of a workspace for labelled arcs: one score and one probability per arc.
 enum class ArcScratch { kScores, kMarginals, kLabels };
 
-// The number of words and the root: a square of them is the first block.
+// The number of words plus the root: the first block is a square of this size.
 inline std::size_t nodes_of(const Layout& layout) {
   return static_cast<std::size_t>(
       std::llround(std::sqrt(static_cast<double>(layout.block[0].sites))));
 }
 
-// The score of each arc's best label, (n + 1, n + 1); the block itself where arcs have no labels.
+// The score of each arc's best label, (n + 1, n + 1); the block itself if arcs have no labels.
 inline const double* best_labels(const Layout& layout, const Scores& scores, Workspace& ws) {
   const Block& block = layout.block[Arborescence::kArc];
   const double* arc = scores.block[Arborescence::kArc];
@@ -34,7 +34,7 @@ inline const double* best_labels(const Layout& layout, const Scores& scores, Wor
   return best;
 }
 
-// The labels of a tree, the first that gives each arc its score, behind its n heads.
+// The labels of a tree, the first that gives each arc its score, after its n heads.
 inline void choose_labels(const double* arc, const double* best, std::size_t n, std::size_t R,
                           std::int32_t* y) {
   for (std::size_t m = 1; m <= n; ++m) {
@@ -56,8 +56,8 @@ inline double added(const double* x, std::size_t n) {
   return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-// eps log sum exp(score / eps) over each arc's labels; the block itself where arcs have none. Where
-// nothing is read the sum is -inf.
+// eps log sum exp(score / eps) over each arc's labels; the block itself if arcs have none. For
+// entries that are not read the sum is -inf.
 inline const double* summed_labels(const Layout& layout, const Scores& scores, double eps,
                                    Workspace& ws) {
   const Block& block = layout.block[Arborescence::kArc];
@@ -77,8 +77,8 @@ inline const double* summed_labels(const Layout& layout, const Scores& scores, d
   return sum;
 }
 
-// What the labels of an arc add to its weight: how many times that of the best one they weigh
-// together, and how open the choice among them is.
+// The contribution of an arc's labels to its weight: their total weight relative to the best one,
+// and the entropy of the choice among them.
 inline Open openness_of_labels(const double* scores, std::size_t R, double eps) {
   if (R == 1) return Open::one();
   const std::size_t best = static_cast<std::size_t>(std::max_element(scores, scores + R) - scores);

@@ -34,7 +34,7 @@ bool Constituency::reads(const Layout& layout, std::size_t block, std::size_t si
 
 bool Constituency::scores_are_valid(const Layout& layout, std::size_t block,
                                     const double* x) const {
-  // The half that is read, row by row: scores of long sentences do not fit the cache.
+  // Only the half that is read, row by row: scores of long sentences do not fit in the cache.
   const std::size_t n = words_of_sites(layout.block[block].sites), R = layout.block[block].outcomes;
   for (std::size_t i = 0; i < n; ++i) {
     if (!kernels().all_scores(x + (i * (n + 1) + i + 1) * R, (n - i) * R)) return false;
@@ -68,7 +68,7 @@ SpanChart best_chart(const SpanView& v, Workspace& ws) {
       const double here = now[j] + (j == i + 1 ? any : labelled);
       child[i * m + j] = here;
       follow[i * m + j] = now[j] + any;
-      // Whatever follows this child, from j on, side by side.
+      // The possible followers of this child, from j on, side by side.
       if (here > kMinusInfinity && j < n) {
         k.max_plus(here, follow + j * m + j + 1, now + j + 1, n - j);
       }
@@ -91,7 +91,7 @@ struct SpanForest {
   Kind kind(std::uint64_t at) const { return static_cast<Kind>(at / (m * m)); }
   std::size_t begin(std::uint64_t at) const { return at / m % m; }
   std::size_t end(std::uint64_t at) const { return at % m; }
-  // The first label: 0 is none of a child of several words.
+  // The first label: 0 is not allowed for a child of several words.
   std::size_t first(std::uint64_t at) const {
     return kind(at) == kChild && end(at) - begin(at) > 1 ? 1 : 0;
   }
@@ -138,8 +138,8 @@ double Constituency::argmax(const Layout& layout, const Scores& scores, Output& 
         const std::size_t width = at.j - at.i, first = at.child && width > 1 ? 1 : 0;
         const std::size_t label = first + first_max(s + first, v.R - first);
         if (width == 1) return {label, 0};
-        // Where a maximum came from is not stored: the first split that gives it. If rounding to
-        // infinity leaves none, the last one will do.
+        // Back-pointers are not stored: take the first split that gives the maximum. If rounding to
+        // infinity leaves none, take the last one.
         const double best = body[at.i * m + at.j];
         std::size_t split = at.i + 1;
         while (split + 1 < at.j && !(child[at.i * m + split] + follow[split * m + at.j] == best)) {

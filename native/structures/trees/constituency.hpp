@@ -12,9 +12,9 @@
 //   follow(i, j) = body(i, j) + any label            a node, or the rest of a row of children
 //   body(i, j) = child(i, k) beside follow(k, j)     i < k < j; nothing for one word
 //
-// where a single word may go without a label in either place, and the whole is follow(0, n). One
-// derivation a tree: only the last of a row of children may be unlabelled, so no other way to cut
-// the row exists.
+// where a single word may have no label in either place, and the whole is follow(0, n). There is
+// one derivation per tree: only the last of a row of children may be unlabelled, so there is no
+// other way to cut the row.
 //
 // An output is a row of 2 (2n - 1) integers, (label, split) of the nodes of the binary tree in
 // preorder; split 0 for a single word.
@@ -39,7 +39,7 @@ class SpanOutputs {
   virtual void spans(std::span<const std::int32_t> y, std::vector<LabelledSpan>& found) const = 0;
 };
 
-// How many words a block of n * (n + 1) sites is for; 0 where no n fits.
+// The number of words for a block of n * (n + 1) sites; 0 if no n fits.
 std::size_t words_of_sites(std::size_t sites);
 
 class Constituency final : public Structure, public SpanOutputs {

@@ -1,4 +1,4 @@
-// One example of a constituent tree, and walks over the rows that are its outputs.
+// One example of a constituent tree, and traversals of the rows that are its outputs.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct SpanView {
   const double* row(std::size_t i, std::size_t j) const { return span + site(i, j) * R; }
 };
 
-// A node of a binary tree that is still to be visited.
+// A node of a binary tree still to be visited.
 struct OpenSpan {
   std::uint32_t i, j;
   bool child;  // a node of the tree; label 0 is not allowed unless it is a single word

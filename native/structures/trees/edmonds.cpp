@@ -1,18 +1,18 @@
 // Chu-Liu/Edmonds (Chu & Liu 1965, Edmonds 1967) by growing paths (Gabow, Galil, Spencer & Tarjan
 // 1986) on a dense matrix.
 //
-// Every word takes its best arc; where those close a cycle, the cycle becomes a node of its own.
-// The best arc into a word does not change when other words are contracted, so only a new node has
-// its arcs worked out: one row of arcs that leave it (the best over its members), one of arcs that
-// enter (the same, less what the member's arc in the cycle is worth). All contractions together
-// read O(n^2) scores. Which member an arc belongs to is not stored but looked up at the end: the
-// first whose score gives the maximum.
+// Every word takes its best arc; if these close a cycle, the cycle becomes a node of its own. The
+// best arc into a word does not change when other words are contracted, so only a new node has its
+// arcs computed: one row of arcs that leave it (the best over its members), one of arcs that enter
+// (the same, minus the value of the member's arc in the cycle). All contractions together read
+// O(n^2) scores. The member of an arc is not stored but looked up at the end: the first whose score
+// gives the maximum.
 //
 // A single root comes from the same arcs (Gabow & Tarjan 1984; Zmigrod, Vieira & Cotterell 2020):
 // let every arc from the root cost a penalty that rises from 0. A node that hangs from the root
 // prefers its best other arc as soon as the penalty reaches their difference; the node with the
-// smallest difference changes, a cycle this closes is contracted, and the first tree with one word
-// at the root is the best of those. The penalty is only ever compared, never added to a score.
+// smallest difference changes, a cycle that this closes is contracted, and the first tree with one
+// word at the root is the best of those. The penalty is only compared, never added to a score.
 #include "structures/trees/edmonds.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Contraction {
     seen_ = hangs_ + capacity_;
   }
 
-  // False where some word has no arc at all.
+  // False if some word has no arc at all.
   bool start() {
     kernels().column_best(arc_ + N_ + 1, N_, n_, inner_ + 1, head_ + 1);
     for (std::size_t m = 1; m < N_; ++m) {
@@ -76,7 +76,7 @@ class Contraction {
   bool grow() {
     bool cycles = false;
     for (std::size_t m = 1; m < N_ && !cycles; ++m) {
-      // Most often there is no cycle, and nothing else need be set up.
+      // Usually there is no cycle, and nothing else need be set up.
       Node v = static_cast<Node>(m);
       while (seen_[v] == 0) {
         seen_[v] = 1;
@@ -115,7 +115,7 @@ class Contraction {
     return true;
   }
 
-  // Leaves one node at the root; false where that cannot be.
+  // Leaves one node at the root; false if that is impossible.
   bool make_single_root() {
     std::size_t roots = 0;
     for (std::size_t m = 1; m < N_; ++m) roots += hangs_[m] != 0;
@@ -139,7 +139,7 @@ class Contraction {
       if constexpr (Watch::kOn) watch_("penalty", {least, head_[least]}, {penalty});
       hangs_[least] = 0;
       --roots;
-      // Its new arc may come from below it.
+      // Its new arc may come from a node below it.
       for (Node v = least; !hangs_[v];) {
         std::size_t length = 0;
         Node u = v;
@@ -158,13 +158,13 @@ class Contraction {
     return true;
   }
 
-  // The tree of words, from that of nodes.
+  // The tree of words, from the tree of nodes.
   void expand(std::int32_t* heads) {
     if (!ready_ || nodes_ == static_cast<Node>(N_)) {
       for (std::size_t m = 1; m < N_; ++m) heads[m - 1] = hangs_[m] ? 0 : head_[m];
       return;
     }
-    // Pairs of a node and its head, at most one a word at any time.
+    // Pairs of a node and its head, at most one per word at any time.
     std::size_t waiting = 0;
     Node *node = path_, *above = top_;
     for (std::size_t i = 0; i < n_active_; ++i) {
@@ -207,7 +207,7 @@ class Contraction {
     rows_ = ws_.real(EdmondsScratch::kRows, 2 * capacity_ * n_);
   }
 
-  // The node that v is part of.
+  // The node that contains v.
   Node find(Node v) {
     while (top_[v] != v) {
       top_[v] = top_[top_[v]];
@@ -217,7 +217,7 @@ class Contraction {
   }
 
   // Rows of the cycle c: scores of arcs that leave it for a node, and that enter it from one, both
-  // for nodes before it. Of two nodes, the later one has the arcs between them.
+  // for nodes before it. The later of two nodes stores the arcs between them.
   double* rows(Node c) const { return rows_ + 2 * capacity_ * (static_cast<std::size_t>(c) - N_); }
   const double* out(Node c) const { return rows(c); }
   const double* in(Node c) const { return rows(c) + capacity_; }
@@ -246,7 +246,7 @@ class Contraction {
       active_[place_[v]] = last;
       place_[last] = place_[v];
     }
-    // Arcs to words, in rows; those to words that are gone do no harm.
+    // Arcs to words, in rows; those to removed words do no harm.
     const std::size_t count = length;
     const double* row[kAtOnce];
     for (std::size_t done = 0; done < count; done += kAtOnce) {
@@ -257,7 +257,7 @@ class Contraction {
       }
       kernels().max_rows(row, some, done > 0, leave, N_);
     }
-    // Words first: most members are words, and their scores lie in the matrix.
+    // Words first: most members are words, and their scores are in the matrix.
     std::size_t words = 0;
     for (std::size_t i = 0; i < length; ++i) {
       if (member[i] < static_cast<Node>(N_)) std::swap(member[words++], member[i]);
@@ -309,7 +309,7 @@ class Contraction {
     return c;
   }
 
-  // The member that an arc stands for: the first that has its score, in the last resort the last.
+  // The member that an arc belongs to: the first that has its score, or else the last.
   template <class Matches>
   Node member_of(Node c, Matches&& matches) const {
     Node i = first_[c];
@@ -336,11 +336,11 @@ class Contraction {
   std::size_t n_active_ = 0;
   double* inner_;  // the best arc from another word or cycle
   double* root_;   // the best arc from the root
-  double* worth_;  // of the members of a cycle: the arcs inside it
+  double* worth_;  // for members of a cycle: the value of the arc inside it
   double* rows_ = nullptr;
-  Node* head_;  // where the best inner arc comes from: a node of the time when it was found
-  Node* top_;   // the cycle a node is part of, or itself; shortened on the way
-  Node *active_, *place_;   // nodes that are part of no other, and where they stand in that list
+  Node* head_;              // the source of the best inner arc, as a node at the time it was found
+  Node* top_;               // the cycle that contains a node, or itself; with path compression
+  Node *active_, *place_;   // nodes not inside another, and their places in the list
   Node *first_, *members_;  // of a cycle c: members_[first_[c]..first_[c + 1]]
   Node* path_;
   std::uint8_t *hangs_,

@@ -7,15 +7,15 @@
 namespace structlearn {
 namespace {
 
-// Eisner's chart as a forest. A node is a span, the whole sentence, or, where arcs have labels, an
-// arc that is to have one: number (kind * N + i) * N + j.
+// Eisner's chart as a forest. A node is a span, the whole sentence, or, if arcs have labels, an arc
+// to be labelled: number (kind * N + i) * N + j.
 class ProjectiveForest {
  public:
   ProjectiveForest(const EisnerChart& chart, const ArcScores& arcs, bool single_root)
       : chart_(chart), arcs_(arcs), N_(arcs.n + 1), single_root_(single_root) {}
 
   std::uint64_t top() const { return kTop * N_ * N_; }
-  double best(std::uint64_t v) const {  // never asked of the top
+  double best(std::uint64_t v) const {  // never called for the top
     return kind(v) == kLabel ? arcs_.best[v % (N_ * N_)] : chart_.score(span(v));
   }
   std::uint32_t ways(std::uint64_t v) const {
@@ -60,8 +60,8 @@ class ProjectiveForest {
   EisnerSpan span(std::uint64_t v) const {
     return {static_cast<EisnerKind>(kind(v)), v / N_ % N_, v % N_};
   }
-  // The scores of an arc and of its sibling; that of the arc as a choice among the tails where it
-  // has labels.
+  // The scores of an arc and of its sibling; that of the arc is a choice among the tails if it has
+  // labels.
   double with_arc(std::size_t h, std::size_t m, std::size_t sibling,
                   std::vector<std::uint64_t>& tails) const {
     const double gain = chart_.siblings() ? chart_.pair(h, sibling, m) : 0.0;

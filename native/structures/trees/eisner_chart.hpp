@@ -65,7 +65,7 @@ class EisnerChart {
   // The best score of a span.
   double score(const EisnerSpan& span) const { return right_[span.place(N_)]; }
   bool siblings() const { return sibling_ != nullptr; }
-  // What word m of head h adds with the sibling s.
+  // The sibling score of word m with head h and sibling s.
   double pair(std::size_t h, std::size_t s, std::size_t m) const {
     return sibling_[(h * N_ + s) * N_ + m];
   }
@@ -87,7 +87,7 @@ class EisnerChart {
     double *arc_right = arc_right_ + at(i, 0), *arc_left = arc_left_ + at(i, 0);
     if (i < n_) std::copy(left_ + at(i + 1, i + 1), left_ + at(i + 1, n_) + 1, between + i + 1);
     for (std::size_t j = i + 1; j <= n_; ++j) {
-      // With siblings, the arcs hold so far the best with one between.
+      // With siblings, the arcs so far hold the best ones with a sibling between.
       double below = between[j];
       if constexpr (kSiblings) below = std::max(arc_right[j], left_[at(i + 1, j)] + pair(i, i, j));
       arc_right[j] = below + arc_[at(i, j)];
@@ -120,7 +120,7 @@ class EisnerChart {
     }
   }
 
-  // Where a maximum came from is looked up: the first way that gives it.
+  // Back-pointers are not stored: take the first way that gives the maximum.
   void trace(const EisnerSpan& top, std::int32_t* heads) {
     std::vector<EisnerSpan> stack;
     stack.reserve(n_);
@@ -135,7 +135,7 @@ class EisnerChart {
     }
   }
 
-  // Added up as it was in the chart; the last way need not be looked at. `way` is the first.
+  // Added up as in the chart; the last way need not be checked. `way` is the first.
   std::size_t first_best(const EisnerSpan& span, const EisnerWay& way) const {
     const std::size_t last = eisner_ways(span, siblings()) - 1;
     if (last == 0) return 0;

@@ -1,5 +1,5 @@
-// How the spans of Eisner's chart are made of smaller ones: one derivation a tree, shared by all
-// that follow derivations from the whole down.
+// How the spans of Eisner's chart are made of smaller ones: one derivation per tree, common to all
+// code that follows derivations from the whole down.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace structlearn {
 
-// As in eisner_chart.hpp, whose tables stand in this order.
+// As in eisner_chart.hpp, whose tables have this order.
 enum class EisnerKind : std::size_t { kRight, kLeft, kArcRight, kArcLeft, kBetween };
 
 struct EisnerSpan {
@@ -15,7 +15,7 @@ struct EisnerSpan {
   std::size_t i, j;
 
   bool is_arc() const { return kind == EisnerKind::kArcRight || kind == EisnerKind::kArcLeft; }
-  // Of an arc.
+  // For an arc.
   std::size_t head() const { return kind == EisnerKind::kArcRight ? i : j; }
   std::size_t word() const { return kind == EisnerKind::kArcRight ? j : i; }
   // The place of its entry in tables of N * N, one kind after another.
@@ -27,9 +27,9 @@ struct EisnerSpan {
 struct EisnerWay {
   EisnerSpan tail[2];
   std::size_t tails = 0;
-  std::size_t sibling = 0;  // of an arc, where siblings have scores: the word before, or the head
+  std::size_t sibling = 0;  // of an arc, if siblings have scores: the word before, or the head
 
-  // What is to be followed further down.
+  // The spans to follow further down.
   void push_tails(std::vector<EisnerSpan>& stack) const {
     for (std::size_t t = 0; t < tails; ++t) {
       if (tail[t].i < tail[t].j) stack.push_back(tail[t]);
@@ -41,9 +41,9 @@ inline std::size_t eisner_ways(const EisnerSpan& span, bool siblings) {
   return span.i == span.j || (span.is_arc() && !siblings) ? 1 : span.j - span.i;
 }
 
-// The e-th of them, splits from left to right; of an arc the one without a sibling comes last. From
-// one way of two spans to the next, the entry of the first span is one further in its table, that
-// of the second a row, and the sibling one word.
+// The e-th of them, splits from left to right; for an arc the one without a sibling comes last.
+// From one way of two spans to the next, the entry of the first span moves by one in its table,
+// that of the second by a row, and the sibling by one word.
 inline EisnerWay eisner_way(const EisnerSpan& span, bool siblings, std::size_t e) {
   using enum EisnerKind;
   const auto [kind, i, j] = span;

@@ -11,7 +11,7 @@
 
 namespace structlearn {
 
-// What a workspace holds for trees of a grammar: the chart, and the sums' masses.
+// The arrays of a workspace for trees of a grammar: the chart, and the masses of sums.
 enum class GrammarScratch { kBase, kTop, kMass };
 
 class GrammarChart {
@@ -134,7 +134,7 @@ class GrammarChart {
     return span_ && g_.name[a] != Grammar::kNameless ? span_[(i * m + j) * N + g_.name[a]] : 0.0;
   }
 
-  // out[a] = max, or log sum, over what `each` yields as (a, score).
+  // out[a] = max, or log sum, over the pairs (a, score) from `each`.
   template <class Each>
   void gather(double* out, Each&& each) {
     std::fill(out, out + R, kMinusInfinity);

@@ -14,7 +14,7 @@
 namespace structlearn {
 namespace {
 
-// Items sorted by a key below `keys`, stably, and where each key begins.
+// Items sorted stably by a key below `keys`, and the start of each key.
 template <class Key>
 void group(std::size_t items, std::size_t keys, Key&& key, std::vector<std::uint32_t>& order,
            std::vector<std::uint32_t>& begin) {
@@ -26,8 +26,8 @@ void group(std::size_t items, std::size_t keys, Key&& key, std::vector<std::uint
   for (std::size_t i = 0; i < items; ++i) order[at[key(i)]++] = static_cast<std::uint32_t>(i);
 }
 
-// The chart as a forest: a symbol over a span, with the chain that leads to it or without, and the
-// whole. A word has one row of an output with its chain, so what is below that is no node.
+// The chart as a forest: a symbol over a span, with the chain above it or without, and the whole. A
+// word and its chain are one row of an output, so there is no node below.
 class GrammarForest {
  public:
   // `best_only`: every node has one way, the first of the best.
@@ -56,7 +56,7 @@ class GrammarForest {
     for (auto tail = tails.rbegin(); tail != tails.rend(); ++tail) gain -= best(*tail);
     return gain;
   }
-  // The row of a node of the output is begun by what is above its chain.
+  // The row of an output's node is started by the node above its chain.
   void write(std::uint64_t at, std::uint32_t e, Output& y) const {
     const Item a = item(at);
     const auto x = static_cast<std::int32_t>(uses(at)[e].x);
@@ -90,7 +90,7 @@ class GrammarForest {
     return {static_cast<Kind>(span / m / m), span / m % m, span % m, at % chart_.R};
   }
 
-  // Those of a node, worked out when they are first asked for.
+  // Those of a node, computed on demand.
   const std::vector<Use>& uses(std::uint64_t at) const {
     if (last_ != nullptr && last_at_ == at) return *last_;
     last_at_ = at;
@@ -125,7 +125,7 @@ class GrammarForest {
   bool best_only_;
   double value_;
   mutable std::unordered_map<std::uint64_t, std::vector<Use>> uses_;
-  mutable std::vector<Use>* last_ = nullptr;  // asked for, and of which node
+  mutable std::vector<Use>* last_ = nullptr;  // the last result, and its node
   mutable std::uint64_t last_at_ = 0;
 };
 
@@ -143,7 +143,7 @@ void Grammar::close(std::size_t most) {
   }
   chain_ptr = {0};
   chain_rule.clear();
-  std::size_t begin = 0;  // of the chains that are one rule shorter
+  std::size_t begin = 0;  // of the chains one rule shorter
   const auto add = [&](std::span<const std::uint32_t> shorter, std::uint32_t rule) {
     const std::vector<std::uint32_t> rules(shorter.begin(), shorter.end());
     chain_rule.insert(chain_rule.end(), rules.begin(), rules.end());
@@ -157,7 +157,7 @@ void Grammar::close(std::size_t most) {
   for (std::uint32_t r = 0; r < unary.size() && most > 0; ++r) add({}, r);
   for (std::size_t length = 2; length <= most; ++length) {
     const std::size_t end = chain_ptr.size() - 1;
-    if (begin == end) break;  // no symbol comes twice: chains end, however long they may be
+    if (begin == end) break;  // symbols are not repeated, so chains end at some length
     for (std::size_t c = begin; c < end; ++c) {
       const auto rules = [&] {
         return std::span(chain_rule).subspan(chain_ptr[c], chain_ptr[c + 1] - chain_ptr[c]);
@@ -292,7 +292,7 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
   const auto add = [&](std::size_t b, std::size_t part, double p) {
     if (out.block[b] != nullptr) out.block[b][part] += p;
   };
-  // What the weights of a symbol add up to: 1, but for the rounding of large scores.
+  // The sum of a symbol's weights: 1, except for rounding of large scores.
   std::vector<double> sum(R, 1.0);
   const auto add_up_tops = [&](std::size_t i, std::size_t j) {
     const double *base = chart.base(i, j), *tops = chart.top(i, j);

@@ -1,19 +1,19 @@
 // Parse trees of a context-free grammar with binary and unary rules, scored rule by rule.
 //
-// Blocks: 0 word (n sites of R: a symbol that stands for a word itself), 1 span (n * (n + 1) sites,
-// as in Constituency, of a part a name: that any symbol of this name covers i..j, once however many
-// do), 2 binary and 3 unary (one shared site, a score a rule), 4 root (one site of R: the
+// Blocks: 0 word (n sites of R: a symbol for a word itself), 1 span (n * (n + 1) sites, as in
+// Constituency, one part per name: any symbol of this name covers i..j, counted once however many
+// do), 2 binary and 3 unary (one shared site, one score per rule), 4 root (one site of R: the
 // outermost symbol). All but the first may be absent.
 //
-// At each span stands a symbol from a word or a binary rule, and above it a chain of unary rules in
-// which no symbol comes twice: cycles of unary rules would make infinitely many trees. The chains
-// are the closure of the unary rules and are worked out once, with the grammar.
+// Each span has a symbol from a word or a binary rule, and above it a chain of unary rules without
+// repeated symbols: cycles of unary rules would make infinitely many trees. The chains are the
+// closure of the unary rules and are computed once, with the grammar.
 //
 // An output is a row of 3 (2n - 1) integers for the nodes of the binary tree in preorder: (symbol
 // of the word, or binary rule), chain (0 for none), split (0 for a word).
 //
-// O(n^3 B + n^2 C) time for B rules and C chains, those left out that nothing leads to; O(n^2 R)
-// memory. The best tree, k-best lists and draws are read off the chart as a forest (forest.hpp).
+// O(n^3 B + n^2 C) time for B rules and C chains, without unreachable ones; O(n^2 R) memory. The
+// best tree, k-best lists and samples are read off the chart as a forest (forest.hpp).
 #pragma once
 
 #include <array>
@@ -30,14 +30,14 @@ struct Grammar {
   std::vector<std::array<std::uint32_t, 2>> unary;   // parent, child
   // Chain c applies the unary rules chain_rule[chain_ptr[c]..chain_ptr[c + 1]], bottom up.
   std::vector<std::uint32_t> chain_ptr, chain_rule;
-  // The name of each symbol, or kNameless, and how many there are. Without names each symbol is its
-  // own.
+  // The name of each symbol, or kNameless, and the number of names. Without names each symbol is
+  // its own name.
   static constexpr std::uint32_t kNameless = 0xFFFFFFFFu;
   std::vector<std::uint32_t> name;
   std::size_t names = 0;
 
-  // All chains of up to `most` rules in which no symbol comes twice; throws std::invalid_argument
-  // where a rule leads to itself, or chains are so many that it must be an accident.
+  // All chains of up to `most` rules without repeated symbols; throws std::invalid_argument if a
+  // rule leads to itself, or there are so many chains that it must be a mistake.
   void close(std::size_t most);
 };
 
@@ -45,7 +45,7 @@ class GrammarTrees final : public Structure, public SpanOutputs {
  public:
   static constexpr std::size_t kWord = 0, kSpan = 1, kBinary = 2, kUnary = 3, kRoot = 4;
 
-  // Throws std::invalid_argument where a rule or a chain names what does not exist.
+  // Throws std::invalid_argument if a rule or a chain names something that does not exist.
   explicit GrammarTrees(Grammar grammar);
 
   void check(const Layout&) const override;

@@ -1,9 +1,10 @@
 // The k best trees from a search for the best one (Lawler 1972; for arborescences Camerini, Fratta
 // & Maffioli 1980).
 //
-// The trees other than the best are cut into n sets: in set i, the words before i have the arcs of
-// the best tree, and word i has another. The best of each set is found by the same search with arcs
-// forbidden, and the best of all sets is the next tree, whose set is cut up in turn. k n searches.
+// The trees other than the best are divided into n sets: in set i, the words before i have the arcs
+// of the best tree, and word i has another. The best of each set is found by the same search with
+// arcs forbidden; the best of all sets is the next tree, whose set is divided in turn. k n
+// searches.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct ArcScores {
   std::size_t n, R;
 };
 
-// search(arc, heads) finds the best tree of a score matrix and returns its score. Outputs as those
+// search(arc, heads) finds the best tree of a score matrix and returns its score. Outputs are those
 // of Arborescence.
 template <class Search>
 std::vector<std::pair<double, Output>> kbest_trees(const ArcScores& arcs, std::size_t k,
@@ -52,7 +53,7 @@ std::vector<std::pair<double, Output>> kbest_trees(const ArcScores& arcs, std::s
       for (std::size_t h = 0; h < N; ++h) arc[h * N + m] = kMinusInfinity;
       arc[part(like, m) / R] = arcs.labelled[part(like, m)];
     }
-    // The best label that is left of an arc of the word after them.
+    // The best remaining label of an arc of the word after them.
     const auto free_label = [&](std::size_t site) {
       std::size_t best = R;
       for (std::size_t r = 0; r < R; ++r) {

@@ -4,13 +4,13 @@
 //
 // Let a word m step to the head h with weight w[m][h]. A word v is eliminated by letting the others
 // step over it: w[m][h] += w[m][v] q_v[h], q_v[h] = w[v][h] / D_v, where D_v is the sum of row v
-// over what is left; steps of a word to itself are dropped (Grassmann, Taksar & Heyman 1985). The
-// sum over trees is the product of all D_v.
+// over the remaining words; steps of a word to itself are dropped (Grassmann, Taksar & Heyman
+// 1985). The sum over trees is the product of all D_v.
 //
 // Exactly one root: let arcs from the root weigh an infinitesimal t. The sum over trees with one of
-// them is the coefficient of t, and it is what keeping the leading power of t everywhere computes.
-// A number of the root's column is kept as two parts, without t and with t; of the second only what
-// stands beside a first part of 0 has a meaning.
+// them is the coefficient of t, obtained by keeping only the leading power of t everywhere. A
+// number of the root's column is stored as two parts, without t and with t; the second only has a
+// meaning if the first is 0.
 //
 // The head of m is h with probability w[m][h] e[h] / sum, where e[h] is the probability that a walk
 // from h reaches the root before m: it is found by eliminating all words but m. Eliminating one
@@ -52,9 +52,8 @@ struct Reduced {
     root_once.resize(n);
   }
 
-  // Eliminates the words from `keep` on, the last first. False where T is too small for it, or
-  // where a word has no way to the root: log_z and order are then what they were made of until
-  // there.
+  // Eliminates the words from `keep` on, the last first. False if T is too small for it, or if a
+  // word has no path to the root: log_z and order then hold what was accumulated until there.
   bool eliminate(std::size_t keep, double* log_z, std::size_t* order) {
     kept = keep;
     for (std::size_t v = size; v-- > keep;) {
@@ -62,7 +61,7 @@ struct Reduced {
       T total = sum_of(q, v) + root[v];
       const bool once = is_zero(total);
       if (once) total = root_once[v];
-      // Among doubles, a sum of 0 may be one that was lost.
+      // Among doubles, a sum of 0 may be an underflow.
       if (too_small(total) || (once && v > 0 && std::is_same_v<T, double>)) return false;
       if (is_zero(total)) {
         *log_z = kMinusInfinity;
@@ -95,7 +94,7 @@ class TreeSums {
     shift_.resize(n);
   }
 
-  // Eliminates all words. False where T is too small; the value is -inf where there is no tree.
+  // Eliminates all words. False if T is too small; the value is -inf if there is no tree.
   bool settle(double* value) {
     *value = kMinusInfinity;
     if (!set_up()) return true;
@@ -108,7 +107,7 @@ class TreeSums {
     return std::isfinite(*value);
   }
 
-  // Of open numbers: how open the sum is; -inf where there is no tree.
+  // For open numbers: the entropy of the sum; -inf if there is no tree.
   double openness(const T* labels) {
     if (!set_up()) return kMinusInfinity;
     const std::size_t N = n_ + 1;
@@ -125,7 +124,7 @@ class TreeSums {
     return single_root_ && order != 1 ? kMinusInfinity : sum;
   }
 
-  // False where T is too small.
+  // False if T is too small.
   bool marginals(double* p) {
     p_ = p;
     std::fill(p, p + (n_ + 1) * (n_ + 1), 0.0);
@@ -183,7 +182,7 @@ class TreeSums {
   }
 
  private:
-  // False where a word has no arc.
+  // False if a word has no arc.
   bool set_up() {
     const std::size_t N = n_ + 1;
     double root_shift = 0.0;
@@ -306,7 +305,7 @@ class TreeSums {
     }
   }
 
-  // Which later word the arc h -> m steps over in the graph of the words 0..v, or n: none.
+  // The later word that the arc h -> m steps over in the graph of the words 0..v, or n: none.
   std::size_t origin_of(std::size_t m, std::int32_t h, std::size_t v, std::vector<T>& weight,
                         Random& random) const {
     const T* over = all_.row(m);
@@ -331,7 +330,7 @@ class TreeSums {
     return v + 1 + choose_weight(weight, count + 1, count, random);
   }
 
-  // An index in proportion to the weights; `last` where all are 0.
+  // An index in proportion to the weights; `last` if all are 0.
   static std::size_t choose_weight(const std::vector<T>& weight, std::size_t count,
                                    std::size_t last, Random& random) {
     const T total = sum_of(weight.data(), count);
@@ -346,7 +345,7 @@ class TreeSums {
   Reduced<T> graph_, all_;  // and with all words eliminated
   std::vector<double> shift_;
   double base_ = 0.0, base_sum_ = 0.0;
-  std::size_t likely_root_ = 0;  // base_ is its arc from the root, less its shift
+  std::size_t likely_root_ = 0;  // base_ is its arc from the root, minus its shift
   double* p_ = nullptr;
   std::vector<Reduced<T>> levels_;
   std::vector<T> way_;

@@ -1,12 +1,12 @@
-// Inside-outside on Eisner's chart (see eisner_chart.hpp for the tables), and draws.
+// Inside-outside on Eisner's chart (see eisner_chart.hpp for the tables), and samples.
 //
-// Every word's scores are shifted so that its best choice weighs e^-0.95: there are fewer
-// than 6.75^n projective trees, so the sums stay below 2.62^n, and a good tree weighs 0.38^n.
-// Doubles do unless the sum of all is so small that something may have been lost on the way to it.
-// Then the words are shifted anew, so that the sums over stretches of the sentence are about 1; and
-// whether nothing was lost is seen from a second sum, in which all that is small is rounded up. The
-// two must agree. Where they do not, the whole is done with wide numbers. The way back is the
-// derivative of the way forward: products and sums of what is not negative.
+// Every word's scores are shifted so that its best choice weighs e^-0.95: there are fewer than
+// 6.75^n projective trees, so the sums stay below 2.62^n, and a good tree weighs 0.38^n. Doubles
+// suffice unless the total is so small that something may have underflowed on the way. Then the
+// words are shifted again, so that the sums over stretches of the sentence are about 1; a second
+// sum, in which everything small is rounded up, shows whether anything was lost: the two must
+// agree. If they do not, everything is redone with wide numbers. The backward pass is the
+// derivative of the forward pass: products and sums of non-negative numbers.
 #include "structures/trees/projective_sums.hpp"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace structlearn {
 namespace {
 
 constexpr double kSpread = 0.95;
-constexpr double kSmall = 1e-290;      // what is less is rounded up to it
-constexpr double kAgree = 1e-13;       // how close the two sums must be
-constexpr double kProbability = 1e-9;  // how close those of a word's heads must add up to 1
-constexpr int kShifts = 3;             // how often the words are shifted anew
+constexpr double kSmall = 1e-290;      // smaller numbers are rounded up to it
+constexpr double kAgree = 1e-13;       // the largest difference of the two sums
+constexpr double kProbability = 1e-9;  // the largest error of a word's sum over heads
+constexpr int kShifts = 3;             // how often the words are shifted again
 
 template <class T>
 class SumChart {
@@ -38,7 +38,7 @@ class SumChart {
         eps_(eps),
         spread_(N_, kSpread) {}
 
-  // The scores of arcs and siblings as weights; false where a word has no arc.
+  // The scores of arcs and siblings as weights; false if a word has no arc.
   bool set_up() {
     shift_ = 0.0;
     weight_.resize(N_ * N_);
@@ -57,7 +57,7 @@ class SumChart {
         }
       }
     }
-    // With one root, its arcs are measured against each other, not against those of words.
+    // With one root, its arcs are measured relative to each other, not to those of words.
     double root = single_root_ ? kMinusInfinity : 0.0;
     std::vector<double> top(N_, kMinusInfinity);
     for (std::size_t m = 1; m < N_; ++m) {
@@ -95,13 +95,13 @@ class SumChart {
 
   double value() const { return is_zero(sum_) ? kMinusInfinity : shift_ + eps_ * log_of(sum_); }
 
-  // Sets up and sums; false where T is too small. Where there is no tree, the value is -inf.
+  // Sets up and sums; false if T is too small. If there is no tree, the value is -inf.
   bool settle(double* result) {
     *result = kMinusInfinity;
     if (!set_up()) return true;
     inside();
     if constexpr (std::is_same_v<T, double>) {
-      // What was lost weighs less than 1e-300 times what may stand around it.
+      // Whatever underflowed weighs less than 1e-300 times its possible context.
       const double least = elementary::exp(kLogLeast + 0.96 * static_cast<double>(n_));
       certain_ = sum_ > least && std::isfinite(sum_);
       for (int i = 0; i < kShifts && !certain_; ++i) {
@@ -121,7 +121,7 @@ class SumChart {
     return true;
   }
 
-  // Of open numbers: how open the sum is; -inf where there is no tree.
+  // For open numbers: the entropy of the sum; -inf if there is no tree.
   double openness(const T* labels) {
     if (!set_up()) return kMinusInfinity;
     for (std::size_t a = 0; a < N_ * N_; ++a) weight_[a] = weight_[a] * labels[a];
@@ -129,7 +129,7 @@ class SumChart {
     return is_zero(sum_) ? kMinusInfinity : log_of(sum_);
   }
 
-  // False where T is too small.
+  // False if T is too small.
   bool marginals(double* p, double* pairs) {
     p_ = p;
     pairs_ = pairs;
@@ -191,7 +191,7 @@ class SumChart {
   std::size_t at(std::size_t i, std::size_t j) const { return i * N_ + j; }
   bool siblings() const { return sibling_ != nullptr; }
 
-  // The best that word m with head h can score.
+  // The best score of word m with head h.
   double choice(std::size_t h, std::size_t m) const {
     return arc_[at(h, m)] + (sibling_ != nullptr ? best_pair_[at(h, m)] : 0.0);
   }
@@ -203,7 +203,7 @@ class SumChart {
   T weight_of(double score) const {
     return score == kMinusInfinity ? T{} : rounded(exponential(score / eps_, T{}));
   }
-  // At least the floor, where there is one.
+  // At least the floor, if there is one.
   T rounded(T x) const {
     if constexpr (std::is_same_v<T, double>) {
       return x < floor_ ? floor_ : x;
@@ -212,8 +212,8 @@ class SumChart {
     }
   }
 
-  // New shifts from the sums over stretches of the sentence, the longest that doubles hold: what a
-  // word adds to the logarithm of those around it. False where no length will do.
+  // New shifts from the sums over stretches of the sentence, the longest that doubles can hold: the
+  // increase of the logarithm by a word. False if no length works.
   bool shift_words() {
     std::vector<double> rate(N_), times(N_);
     for (std::size_t length = n_; length >= 4; length /= 2) {
@@ -249,8 +249,8 @@ class SumChart {
   T root_weight(std::size_t m) const {
     return sibling_ != nullptr ? weight_[m] * pair(0, 0, m) : weight_[m];
   }
-  // Weights may be above 1 once words are shifted: what they are multiplied by is rounded up first,
-  // so that the second sum sees what it has lost.
+  // Weights may be above 1 once words are shifted: their factors are rounded up first, so that the
+  // second sum detects what they lost.
   T root_term(std::size_t m) const {
     return rounded(rounded(root_weight(m)) * left_[at(1, m)]) * right_[at(m, n_)];
   }
@@ -321,7 +321,7 @@ class SumChart {
       }
       d_arc_right[j] += d_right[j];
       put_arc(i, j, d_arc_right[j] * arc_right[j]);
-      // From here on, of the sum before the arc's own weight.
+      // From here on, for the sum before the arc's own weight.
       d_arc_right[j] = d_arc_right[j] * weight_[at(i, j)];
       if (i > 0) {
         d_arc_left[j] += d_left[j];
@@ -362,8 +362,8 @@ class SumChart {
     }
   }
 
-  // Whether the probabilities of the heads of each word add up to 1: on the way back, too, things
-  // may get lost.
+  // Whether the probabilities of the heads of each word add up to 1: the backward pass may
+  // underflow too.
   bool adds_up() const {
     for (std::size_t m = 1; m < N_ && !certain_; ++m) {
       double total = 0.0;
@@ -390,8 +390,8 @@ class SumChart {
     }
   }
 
-  // Wide numbers of enormous scores are rounded: a word's heads add up to 1 all the same, and the
-  // siblings beside an arc to its probability.
+  // Wide numbers of enormous scores are rounded: normalise a word's heads to 1, and the siblings
+  // beside an arc to its probability.
   void share_out() {
     for (std::size_t m = 1; m < N_; ++m) {
       share_column(arcs_, m, 1.0, p_);
@@ -400,7 +400,7 @@ class SumChart {
       }
     }
   }
-  // p = all * weight / what the weights of the column that begins at `first` add up to.
+  // p = all * weight / the sum of the weights of the column that begins at `first`.
   void share_column(const std::vector<T>& weight, std::size_t first, double all, double* p) const {
     T total{};
     for (std::size_t x = 0; x < N_; ++x) total += weight[first + x * N_];
@@ -422,7 +422,7 @@ class SumChart {
       return choose(count, total, 0, random, [=](std::size_t e) { return a[e] * b[e * N]; });
     }
     const std::size_t h = span.head(), m = span.word();
-    // By the place of the sibling, the head where there is none.
+    // By the place of the sibling, or the head if there is none.
     const std::size_t turn = h < m ? count - 1 : 0;
     return (turn + choose(count, total, 0, random,
                           [&](std::size_t x) {
@@ -439,7 +439,7 @@ class SumChart {
   std::size_t n_, N_;
   bool single_root_;
   double eps_, shift_ = 0.0, floor_ = 0.0;
-  bool certain_ = true;         // from the size of the sum alone
+  bool certain_ = true;         // judged by the size of the sum alone
   std::vector<double> spread_;  // of each word, below its best choice
   T sum_{};
   std::vector<double> best_pair_;  // of an arc, over the siblings before it
@@ -447,7 +447,7 @@ class SumChart {
   T *right_, *left_, *arc_right_, *arc_left_, *between_;
   T *d_right_, *d_left_, *d_arc_right_, *d_arc_left_, *d_between_;
   double *p_ = nullptr, *pairs_ = nullptr;
-  std::vector<T> arcs_, triples_;  // what these are made of, where T is wide
+  std::vector<T> arcs_, triples_;  // their factors, if T is wide
 };
 
 }  // namespace

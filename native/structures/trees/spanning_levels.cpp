@@ -1,8 +1,8 @@
-// Kruskal's algorithm with sums in the place of choices. Edges fall into levels with gaps between
-// them that are far larger than the temperature. Almost all of the mass is on trees that have as
-// many edges of the first level as any tree has, then of the second, and so on; so the sum is a
-// product: of each level, the sum over the spanning trees of what it joins, where what the levels
-// before have joined is one node. Scores of different levels are never added or compared otherwise,
+// Kruskal's algorithm with sums instead of choices. Edges fall into levels with gaps between them
+// that are far larger than the temperature. Almost all of the mass is on trees that have as many
+// edges of the first level as possible, then of the second, and so on; so the sum is a product: for
+// each level, the sum over the spanning trees of what it joins, with each part joined by earlier
+// levels contracted to one node. Scores of different levels are never added or compared otherwise,
 // so rounding does not decide which trees are the best.
 #include "structures/trees/spanning_levels.hpp"
 
@@ -18,7 +18,7 @@
 namespace structlearn {
 namespace {
 
-// What the edges so far have joined: a number for each node, that of one of them.
+// The components so far: for each node the number of one of its component's nodes.
 class Parts {
  public:
   explicit Parts(std::size_t n) : part_(n) { std::iota(part_.begin(), part_.end(), 0u); }
@@ -39,7 +39,7 @@ class Parts {
 // The sum over the spanning trees of one part after a level, of the parts before it.
 double sum_joined(std::span<ScoredEdge> level, const Parts& before, const Parts& after,
                   std::size_t joined, std::size_t n, double eps) {
-  std::vector<std::size_t> number(n, n);  // of the parts before
+  std::vector<std::size_t> number(n, n);  // of the components before
   std::size_t k = 0;
   for (std::size_t v = 0; v < n; ++v) {
     if (after.of(v) == joined && number[before.of(v)] == n) number[before.of(v)] = k++;

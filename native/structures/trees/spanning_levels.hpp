@@ -16,7 +16,7 @@ struct ScoredEdge {
 };
 
 // eps log sum exp(score / eps) over the spanning trees of nodes 0..n-1, and the probability of each
-// edge; -inf where there is none. Edges are put in descending order of their scores.
+// edge; -inf if there is none. Sorts the edges in descending order of their scores.
 double sum_by_levels(std::vector<ScoredEdge>& edges, std::size_t n, double eps);
 
 }  // namespace structlearn

@@ -17,7 +17,7 @@
 namespace structlearn {
 namespace {
 
-// What a workspace holds.
+// The arrays of a workspace.
 enum class SpanningScratch { kArcs, kArcMarginals, kNearest, kInside, kHeads };
 
 std::size_t node_count(const Layout& layout) {
@@ -51,7 +51,7 @@ const double* both_ways(const Layout& layout, const double* edge, std::size_t n,
   return arc;
 }
 
-// Scores this many times the temperature are rounded by about as much as it.
+// The ratio of score to temperature at which rounding is about as large as the temperature.
 constexpr double kEnormous = 1e15;
 
 using Edges = std::vector<std::pair<std::int32_t, std::int32_t>>;
@@ -93,7 +93,7 @@ double infer_levels(const Layout& layout, const double* edge, std::size_t n, dou
 double best_tree(const Layout& layout, const double* edge, std::size_t n, Output& y) {
   const auto ends = layout.topology;
   std::vector<std::uint32_t> order(ends.size() / 2);
-  if (order.size() + 1 < n) return kMinusInfinity;  // before anything is made for so many nodes
+  if (order.size() + 1 < n) return kMinusInfinity;  // before allocating memory for n nodes
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return edge[a] > edge[b]; });

@@ -5,9 +5,9 @@
 // other edges do not exist. An output is a row of 2 (n - 1) integers: the edges as pairs i < j, in
 // ascending order.
 //
-// argmax: Prim's algorithm on the matrix, O(n^2); Kruskal's on a list of edges, O(E log E), where
-// of equal edges the first is taken. A spanning tree is an arborescence with node 0 as its root, so
-// sums, draws and the k best are those of Arborescence.
+// argmax: Prim's algorithm on the matrix, O(n^2); Kruskal's on a list of edges, O(E log E), with
+// ties going to the first edge. A spanning tree is an arborescence with node 0 as its root, so
+// sums, samples and the k best are those of Arborescence.
 #pragma once
 
 #include "structures/structure.hpp"

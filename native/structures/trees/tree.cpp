@@ -44,7 +44,7 @@ void check_parents(std::span<const std::int64_t> parents) {
   for (std::size_t i = 0; i < found; ++i) reached[order[i]] = true;
   std::size_t v = 0;
   while (reached[v]) ++v;
-  // From here up there is no root: after as many steps as there are nodes, one is on the cycle.
+  // There is no root from here up: after as many steps as there are nodes, u is on the cycle.
   for (std::int64_t i = 0; i < n; ++i) v = static_cast<std::size_t>(parents[v]);
   std::string cycle = std::to_string(v);
   for (std::size_t u = static_cast<std::size_t>(parents[v]); u != v;
@@ -111,7 +111,7 @@ Messages best_messages(const TreeView& v, Workspace& ws) {
   return {best, sent};
 }
 
-// The messages as a forest: a node with a label, a message for a label of the parent, the whole.
+// The messages as a forest: a node with a label, a message for a label of the parent, the root.
 class MessageForest {
  public:
   MessageForest(const TreeView& view, const Messages& messages)
@@ -119,7 +119,7 @@ class MessageForest {
     for (std::size_t i = 1; i < v_.N; ++i) children_[v_.parent(v_.order[i])].push_back(v_.order[i]);
   }
   std::uint64_t root() const { return 2 * v_.N * v_.K; }
-  double best(std::uint64_t at) const {  // never asked of the root
+  double best(std::uint64_t at) const {  // never called for the root
     const std::size_t size = v_.N * v_.K;
     return at < size ? messages_.best[at] : messages_.sent[at - size];
   }

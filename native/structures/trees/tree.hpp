@@ -4,7 +4,7 @@
 // shared site, or N - 1, the e-th for the e-th node that is not the root). The topology is the
 // parent of each node, -1 at the one root. An output is a row of N labels.
 //
-// Every query goes up the tree once and down once: O(N K^2) time, O(N K) memory.
+// Every query traverses the tree once up and once down: O(N K^2) time, O(N K) memory.
 #pragma once
 
 #include "structures/structure.hpp"

@@ -11,7 +11,7 @@ namespace {
 using Sum = std::uint64_t;
 using Row = std::uint32_t;
 
-constexpr std::size_t kProducts = 60;  // of numbers below 2^29, and what is there already
+constexpr std::size_t kProducts = 60;  // of numbers below 2^29, plus the initial value
 
 Row residue(std::int64_t x, std::uint32_t prime) {
   const std::int64_t r = x % static_cast<std::int64_t>(prime);
@@ -41,7 +41,7 @@ void add_times(Row a, const Row* x, Sum* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += Sum{a} * x[i];
 }
 
-// y += the sum of a[r] times the row r of x: four rows a pass over y.
+// y += the sum of a[r] times row r of x: four rows per pass over y.
 void add_times_4(const Row* a, const Row* x, std::size_t stride, Sum* y, std::size_t n) {
   const Row *x0 = x, *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
   const Sum a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
@@ -60,7 +60,7 @@ std::uint32_t determinant_modulo(const std::int64_t* matrix, std::size_t n, std:
   for (std::size_t i = 0; i < n; ++i) {
     Row* out = upper.data() + i * n;
     std::copy(out, out + n, row.begin());
-    // Take from it what it has of each row above, four of them at once.
+    // Subtract its component along each row above, four of them at once.
     Row factor[4];
     for (std::size_t k = 0; k < i;) {
       const std::size_t rows = std::min<std::size_t>(4, i - k);
@@ -180,7 +180,7 @@ class CountChart {
   std::uint32_t prime_;
   std::vector<Row> ways_, tables_;
   Row *right_, *left_, *arc_right_, *arc_left_, *between_;
-  // Of the row that is being filled: right, left, between, and arcs with a sibling.
+  // Of the row being filled: right, left, between, and arcs with a sibling.
   std::array<std::vector<Sum>, 5> sums_;
 };
 

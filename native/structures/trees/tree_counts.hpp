@@ -1,4 +1,4 @@
-// Numbers of trees modulo a prime: exact counts are put together from several.
+// Numbers of trees modulo a prime: exact counts are combined from several.
 //
 // Primes are below 2^29, so that 63 products can be added up before the sum is reduced.
 #pragma once
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kLargestPrime = (1u << 29) - 1;
 std::uint32_t determinant_modulo(const std::int64_t* matrix, std::size_t n, std::uint32_t prime);
 
 // The sum over the projective trees of n words of the product of ways[h][m] over their arcs, by
-// Eisner's chart; ways is (n + 1, n + 1), pairs (n + 1, n + 1, n + 1) says which siblings may be,
+// Eisner's chart; ways is (n + 1, n + 1), pairs (n + 1, n + 1, n + 1) marks the siblings allowed,
 // or is null. O(n^3).
 std::uint32_t projective_modulo(const std::int64_t* ways, const std::uint8_t* pairs, std::size_t n,
                                 bool single_root, std::uint32_t prime);

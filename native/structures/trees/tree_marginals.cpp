@@ -1,7 +1,7 @@
-// Sums over the labellings of a tree. Up: what a node's subtree is worth by its label, as a
-// logarithm; the sums over a node's labels are taken of exponentials, shifted so that the largest
-// is 1, and where they are too small to be trusted, of logarithms. Down: the probability of a
-// parent's label is divided among the terms of the child's sum.
+// Sums over the labellings of a tree. Up: the sum of a node's subtree by its label, as a logarithm;
+// the sums over a node's labels use exponentials, shifted so that the largest is 1, and logarithms
+// if they are too small to be trusted. Down: the probability of a parent's label is divided among
+// the terms of the child's sum.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ struct Upward {
   double* below;   // (N, K): eps log sum exp over the tree below a node with this label
   double* sent;    // (N, K): the same over a child's labels, by that of its parent
   double* weight;  // (N, K), by edge: exp(below / eps), shifted
-  double* sum;     // (N, K), by edge: sum_b E[a,b] weight[b]; 0 where it was too small to be used
+  double* sum;     // (N, K), by edge: sum_b E[a,b] weight[b]; 0 if too small to use
 };
 
 Upward upward(const TreeView& v, double eps, const TableExponentials& tables, Workspace& ws) {
@@ -109,7 +109,7 @@ class Downward {
         for (std::size_t b = 0; b < K; ++b) out[a * K + b] = back[a] * E[a * K + b] * weight[b];
       }
     }
-    for (std::size_t a = 0; a < K; ++a) {  // those that were done with logarithms
+    for (std::size_t a = 0; a < K; ++a) {  // the ones computed with logarithms
       if (sum[a] > 0.0 || above[a] == 0.0) continue;
       const double *T = v_.table(u) + a * K, *below = up_.below + u * K;
       const auto term = [&](std::size_t b) { return T[b] + below[b]; };

@@ -1,4 +1,4 @@
-// One example of a tree, with its nodes in an order that has parents before children.
+// One example of a tree, with its nodes ordered so that parents precede children.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace structlearn {
 
-// What a workspace holds for trees: three tables of K * K (zeros for an edge that is not given, and
-// two of the sums, all asked for at once: an array that grows moves), and the order of the nodes.
+// The arrays of a workspace for trees: three tables of K * K (zeros for a missing edge, and two of
+// the sums, all allocated at once: an array that grows moves), and the order of the nodes.
 enum class TreeScratch { kTables, kOrder, kFirstChild, kChildren };
 
-// Writes the nodes from the root down and returns how many there are: fewer than n if some of them
-// hang on a cycle. `first` has room for n + 1 numbers, `children` for n.
+// Writes the nodes from the root down and returns their number: fewer than n if some of them hang
+// on a cycle. `first` has room for n + 1 numbers, `children` for n.
 inline std::size_t from_the_root(const std::int64_t* parents, std::size_t n, std::uint32_t* order,
                                  std::uint32_t* first, std::uint32_t* children) {
-  bool numbered = true;  // parents before children as they are
+  bool numbered = true;  // parents already precede children
   for (std::size_t v = 0; v < n; ++v) {
     numbered = numbered && (v == 0 ? parents[v] < 0 : parents[v] < static_cast<std::int64_t>(v));
   }
@@ -53,7 +53,7 @@ inline std::size_t from_the_root(const std::int64_t* parents, std::size_t n, std
 struct TreeView {
   std::size_t N, K;
   const double *label, *edge;
-  std::size_t stride;  // of the edges; 0 where shared
+  std::size_t stride;  // of the edges; 0 if shared
   const std::int64_t* parents;
   const std::uint32_t* order;
 

@@ -1,8 +1,7 @@
-// Sums over trees that are worked out in doubles and, where those get too small, again in wide
-// numbers.
+// Sums over trees, computed in doubles and, if those get too small, again in wide numbers.
 //
-// A Chart has settle(value): the sum, -inf where there is no tree; marginals(p...): probabilities;
-// both return false where its numbers are too small. And draw(random): a tree.
+// A Chart has settle(value): the sum, -inf if there is no tree; marginals(p...): probabilities;
+// both return false if its numbers are too small. And draw(random): a sampled tree.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace structlearn {
 
-// `wanted`: whether probabilities are, into p.
+// `wanted`: whether to compute probabilities, into p.
 template <class Chart, class... P>
 bool try_sum(Chart chart, double* value, bool wanted, P*... p) {
   return chart.settle(value) && (!wanted || *value == kMinusInfinity || chart.marginals(p...));
@@ -32,8 +31,8 @@ bool try_draw(Chart chart, std::size_t count, std::uint64_t seed, std::vector<Ou
   return true;
 }
 
-// An index below `count` in proportion to its term; the terms add up to `total`. `last` where all
-// are 0.
+// An index below `count` in proportion to its term; the terms add up to `total`. `last` if all are
+// 0.
 template <class T, class Term>
 std::size_t choose(std::size_t count, T total, std::size_t last, Random& random, Term&& term) {
   double left = random.uniform();

@@ -13,9 +13,10 @@ constraints, in terms of their own labels: ``Tagger(constraints=["contiguous()"]
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..lazy import lazy_names
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .automaton import Automaton
     from .constrained import with_constraints

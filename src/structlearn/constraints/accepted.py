@@ -1,4 +1,4 @@
-"""The constraint that an automaton accepts the labels."""
+"""A constraint given as an automaton."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .events import Sequences
 
 @dataclass(frozen=True)
 class Accepted(Constraint):
-    """An automaton of one's own accepts the labels."""
+    """A user's own automaton accepts the labels."""
 
     by: Automaton
 
     def automaton(self, sequences: Sequences) -> Automaton:
-        """Return the automaton, which must be one of these labels and of this length."""
+        """Return the automaton after checking its number of labels and its length."""
         labels = len(sequences.alphabet)
         if self.by.n_labels != labels:
             raise ValueError(f"{self.by!r} is a constraint on {labels} labels")

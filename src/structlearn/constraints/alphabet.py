@@ -1,34 +1,31 @@
-"""The labels that constraints speak of, as they are written, and the chunks that they make."""
+"""The labels that constraints name, and the chunks that the labels form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 from ..metrics.boundaries import boundary, split_label
 from ..metrics.schemes import are_chunk_labels
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
-if TYPE_CHECKING:
-    from typing import Any
-
-#: Labels that a message lists.
+#: The number of labels that a message lists.
 _MOST_LISTED = 20
 
 
 class Alphabet:
-    """The symbols 0..K−1 that automata read, and the label that each is written as.
+    """The symbols 0..K−1 that automata read, and the label of each.
 
-    Several symbols may be written alike: a model that learns IOBES writes S-PER and B-PER as B-PER.
-    Chunks are those of labels in BIO, IOBES or BILOU, by the rules of conlleval; of other labels
-    the runs of equal ones. The label O is outside of all chunks.
+    Several symbols may share a label: a model that learns IOBES writes S-PER and B-PER as B-PER.
+    Labels in BIO, IOBES or BILOU form chunks by the rules of conlleval; other labels form a chunk
+    for each run of equal ones. The label O is outside of all chunks.
 
     Parameters
     ----------
     labels : sequence of K labels
-        As they are written.
+        As the user writes them.
     segments : bool
-        Whether a symbol is a segment: then each one is a chunk by itself.
+        Whether each symbol is a segment, which is a chunk by itself.
     """
 
     def __init__(self, labels: Iterable[Any], *, segments: bool = False) -> None:
@@ -41,22 +38,22 @@ class Alphabet:
             self._by_text.setdefault(str(label), label)
         texts = [label for label in self.labels if isinstance(label, str)]
         whole = len(texts) == len(self.labels)
-        #: Whether the labels are those of chunks, B-PER and the like.
+        #: Whether the labels mark chunks: B-PER and the like.
         self.chunked = whole and not segments and are_chunk_labels(texts)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def find(self, label: Any) -> frozenset[int] | None:
-        """Return the symbols that are written as a label; None if there are none."""
+        """Return the symbols with a label; None if there are none."""
         try:
-            found = self._numbers.get(label)
+            symbols = self._numbers.get(label)
         except TypeError:  # not hashable
-            found = None
-        return None if found is None else frozenset(found)
+            symbols = None
+        return None if symbols is None else frozenset(symbols)
 
     def find_text(self, text: str) -> frozenset[int] | None:
-        """Return the symbols whose label, printed, is this text; None if there are none."""
+        """Return the symbols whose label prints as this text; None if there are none."""
         return self.find(self._by_text[text]) if text in self._by_text else None
 
     def starting_with(self, prefix: str) -> frozenset[int]:
@@ -64,14 +61,14 @@ class Alphabet:
         return frozenset(n for n, k in enumerate(self.labels) if str(k).startswith(prefix))
 
     def numbers(self, label: Any) -> frozenset[int]:
-        """Return the symbols that are written as a label; refuse an unknown one."""
-        found = self.find(label)
-        if found is None:
+        """Return the symbols with a label; refuse an unknown one."""
+        symbols = self.find(label)
+        if symbols is None:
             raise ValueError(f"a constraint names the {self.fault(label)}")
-        return found
+        return symbols
 
     def fault(self, label: Any) -> str:
-        """Say that a label is unknown, and what was meant."""
+        """Describe an unknown label, with a suggestion."""
         near = get_close_matches(str(label), list(self._by_text), 1)
         if self.chunked and label in self.types:
             advice = f'; the chunks are Chunk("{label}")'
@@ -81,20 +78,20 @@ class Alphabet:
             advice = f"; did you mean {self._by_text[near[0]]!r}?"
         else:
             listed = list(dict.fromkeys(self.labels))
-            more = f" and {len(listed) - _MOST_LISTED} more" if len(listed) > _MOST_LISTED else ""
-            shown = ", ".join(repr(k) for k in listed[:_MOST_LISTED])
-            advice = f"; labels are {shown}{more}"
+            extra = f" and {len(listed) - _MOST_LISTED} more" if len(listed) > _MOST_LISTED else ""
+            names = ", ".join(repr(k) for k in listed[:_MOST_LISTED])
+            advice = f"; labels are {names}{extra}"
         return f"label {label!r}, which is unknown{advice}"
 
     # -- chunks ---------------------------------------------------------------------------------
 
     @property
     def types(self) -> list[Any]:
-        """The types of chunks, in the order of the labels: all labels but O if they are plain."""
+        """The types of chunks, in the order of the labels; of plain labels, all labels but O."""
         return list(dict.fromkeys(k for k in map(self.type_of, range(len(self))) if k is not None))
 
     def type_of(self, symbol: int) -> Any:
-        """Return the type of the chunk that a symbol is in; None if it is in none."""
+        """Return the type of the chunk that a symbol is in; None outside of chunks."""
         label = self.labels[symbol]
         if isinstance(label, str) and label == "O":
             return None
@@ -102,15 +99,15 @@ class Alphabet:
 
     def chunk(self, type: Any) -> frozenset[int]:
         """Return the symbols in chunks of a type; refuse an unknown type."""
-        found = frozenset(n for n in range(len(self)) if self.type_of(n) == type)
-        if not found or type is None:
+        symbols = frozenset(n for n in range(len(self)) if self.type_of(n) == type)
+        if not symbols or type is None:
             near = get_close_matches(str(type), list(map(str, self.types)), 1)
             advice = f"; did you mean {near[0]!r}?" if near else f"; there are {self.types}"
             raise ValueError(f"a constraint names chunks of type {type!r}, unknown here{advice}")
-        return found
+        return symbols
 
     def begins(self, before: int | None, symbol: int) -> bool:
-        """Tell whether a chunk begins at a symbol; ``before``: the symbol before it, if any."""
+        """Tell whether a chunk begins at a symbol; ``before``: the previous symbol, if any."""
         label = self.labels[symbol]
         if self.type_of(symbol) is None:
             return False
@@ -121,6 +118,6 @@ class Alphabet:
         return bool(self.labels[before] != label)
 
     def traits(self, symbol: int) -> Any:
-        """Return what tells a symbol's part in chunks: its tag and its type."""
+        """Return what determines a symbol's role in chunks: its tag and its type."""
         label = self.labels[symbol]
         return split_label(label) if self.chunked else label

@@ -12,29 +12,29 @@ from .events import NoEvents, Sequences
 
 
 class NamedAutomaton(NamedTuple):
-    """An automaton, and the constraint that it stands for."""
+    """An automaton and the constraint that it implements."""
 
     constraint: Constraint
     automaton: Automaton
 
 
 def automata_of(constraints: Iterable[Constraint], sequences: Sequences) -> list[NamedAutomaton]:
-    """Return automata that say the same together, those of one label each if it can be.
+    """Return automata that together implement the constraints, one for each label if possible.
 
     Raises
     ------
     CapabilityError
-        If labels in a row do not tell whether a constraint holds.
+        If a constraint is not about labels in a row.
     """
-    found = []
+    automata = []
     for constraint in constraints:
         constraint.check(sequences.alphabet)
         try:
-            for one in constraint.simple(sequences.alphabet):
-                found.append(NamedAutomaton(one, one.automaton(sequences)))
+            for simple in constraint.simple(sequences.alphabet):
+                automata.append(NamedAutomaton(simple, simple.automaton(sequences)))
         except NoEvents:
             raise CapabilityError(
-                f"{constraint!r} is not about labels in a row alone, so that no automaton has it. "
+                f"{constraint!r} is not about labels in a row alone, so no automaton expresses it. "
                 "What works: constraints on labels, chunks, their neighbours and their order"
             ) from None
-    return found
+    return automata

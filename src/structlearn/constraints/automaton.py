@@ -5,31 +5,29 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
-
     import numpy as np
     import numpy.typing as npt
 
     from ..drawing.picture import Picture
 
-    #: The next state by state and class; −1: no way on.
+    #: The next state by state and class; −1 if there is none.
     Table = Sequence[Sequence[int]]
 
 
 class Automaton:
-    """A deterministic automaton that reads the labels 0..K−1; it does not change.
+    """A deterministic automaton over the labels 0..K−1; immutable.
 
-    Reading starts in ``start``. A label t leads from state s to ``next[s, t]``, and −1 means that
-    no way goes on. A sequence is accepted if its last state is an accepting one. On segmentations
-    one label is read for each segment.
+    Reading starts in ``start``. A label t leads from state s to ``next[s, t]``; −1 rejects the
+    sequence. A sequence is accepted if its last state is accepting. On segmentations one label is
+    read for each segment.
 
     Parameters
     ----------
     next : (S, K) or (L, S, K) array of whole numbers
-        The next state; with three axes that at each position, for sequences of L labels.
+        The next state; with three axes, one table per position, for sequences of L labels.
     start : int
     accepting : (S,) array of bool
 
@@ -52,7 +50,7 @@ class Automaton:
         "start",
     )
 
-    #: Which states accept, as Python's booleans.
+    #: For each state, whether it accepts.
     accepting_states: tuple[bool, ...]
     n_states: int
     start: int
@@ -91,12 +89,12 @@ class Automaton:
         accepting: Sequence[bool],
         by_position: bool = False,
     ) -> Automaton:
-        """Return an automaton that reads classes of labels, which it does not tell apart.
+        """Return an automaton over classes of labels: the labels of a class are equivalent.
 
         Parameters
         ----------
         tables : sequence of rows of next states by class
-            One such table, or with ``by_position`` one for each position.
+            One table, or with ``by_position`` one for each position.
         classes : sequence of K int
             The class of each label.
         """
@@ -124,7 +122,7 @@ class Automaton:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("an automaton does not change")
 
-    # -- what it is made of ---------------------------------------------------------------------
+    # -- its tables -----------------------------------------------------------------------------
 
     @property
     def n_labels(self) -> int:
@@ -133,12 +131,12 @@ class Automaton:
 
     @property
     def length(self) -> int | None:
-        """L, the length of the sequences that it reads; None: of any."""
+        """L, the length of the sequences that it reads; None: any length."""
         return len(self._layers) if self._by_position else None
 
     @property
     def classes(self) -> tuple[int, ...]:
-        """The class of each label: labels of one class lead to the same states."""
+        """The class of each label; labels of a class lead to the same states."""
         return self._classes
 
     def table(self, position: int = 0) -> Table:
@@ -147,7 +145,7 @@ class Automaton:
 
     @property
     def memory(self) -> memoryview:
-        """``next`` in row order, as a buffer of int32 in its own shape; it cannot be written to."""
+        """``next`` in row order, as a read-only buffer of int32 in its own shape."""
         if self._memory is None:
             shape: tuple[int, ...] = (self.n_states, self.n_labels)
             if self._by_position:
@@ -161,29 +159,29 @@ class Automaton:
 
     @property
     def next(self) -> npt.NDArray[np.int32]:
-        """The next states, (S, K), or (L, S, K) where they vary with the position."""
+        """The next states: (S, K), or (L, S, K) if they vary with the position."""
         import numpy as np
 
-        found = np.frombuffer(self.memory, dtype=np.int32) if self.memory.nbytes else np.empty(0)
+        states = np.frombuffer(self.memory, dtype=np.int32) if self.memory.nbytes else np.empty(0)
         length = self.length
         shape = (self.n_states, self.n_labels)
-        return found.astype(np.int32, copy=False).reshape(
+        return states.astype(np.int32, copy=False).reshape(
             shape if length is None else (length, *shape)
         )
 
     @property
     def accepting(self) -> npt.NDArray[np.bool_]:
-        """Which states accept, (S,)."""
+        """Whether each state accepts, (S,)."""
         import numpy as np
 
-        found = np.array(self.accepting_states, dtype=np.bool_)
-        found.setflags(write=False)
-        return found
+        accepting = np.array(self.accepting_states, dtype=np.bool_)
+        accepting.setflags(write=False)
+        return accepting
 
     # -- reading --------------------------------------------------------------------------------
 
     def run(self, labels: Sequence[int]) -> list[int]:
-        """Return the states on the way, the first one included; −1 from where no way goes on."""
+        """Return the visited states, the first one included; −1 once the sequence is rejected."""
         layers = self._layers
         if self._by_position and len(labels) != len(layers):
             raise ValueError(f"{len(labels)} labels for an automaton of {len(layers)} positions")
@@ -200,12 +198,12 @@ class Automaton:
         return last >= 0 and self.accepting_states[last]
 
     def draw(self, labels: Sequence[Any] | None = None) -> Picture:
-        """Draw its states and the ways between them.
+        """Draw its states and transitions.
 
         Parameters
         ----------
         labels : sequence of K labels, optional
-            Written on the ways; their numbers by default.
+            Written on the transitions; their numbers by default.
         """
         from ..drawing.automata import draw_automata
 

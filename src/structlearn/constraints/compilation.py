@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A constraint in all forms that it has; rows or flows, and one of them says all of it."""
+    """A constraint in all of its forms; either its rows or its flows express it completely."""
 
     constraint: Constraint
     masked: Integers | None
@@ -52,20 +52,20 @@ class Compilation:
     Parameters
     ----------
     structure : Structure
-        Whose outputs are constrained.
+        The structure to constrain.
     constraints : sequence of Constraint
-        What must hold.
+        The constraints to compile.
     theta : dict of arrays
-        Scores and topology; of the scores only the shapes are read.
+        Scores and topology; only the shapes of the scores are read.
     classes : sequence of K labels, optional
-        By default the labels are 0..K−1.
+        The labels by number; 0..K−1 by default.
     known : dict
-        Automata for inputs of any length, by constraint and number of labels; more are put into it.
+        A cache of automata for inputs of any length, by constraint and number of labels.
 
     Attributes
     ----------
     automata : list of Automaton
-        Of the constraints that are no masks; none if one of them needs rows.
+        Those of the constraints that are not masks; empty if one of these needs rows.
     report : ConstraintReport
     """
 
@@ -89,22 +89,22 @@ class Compilation:
         for entry in self._entries:
             if entry.masked is not None:
                 self._forbidden[entry.masked] = True
-        others = [e for e in self._entries if e.masked is None]
-        self.automata = [one.automaton for e in others for one in e.automata or ()]
-        if any(e.automata is None for e in others):
+        unmasked = [e for e in self._entries if e.masked is None]
+        self.automata = [named.automaton for e in unmasked for named in e.automata or ()]
+        if any(e.automata is None for e in unmasked):
             self.automata = []
         self._tight = self._matrix([row for e in self._entries for row in e.rows])
-        self.report = self._reported(others)
+        self.report = self._reported(unmasked)
 
-    def _reported(self, others: list[_Entry]) -> ConstraintReport:
+    def _reported(self, unmasked: list[_Entry]) -> ConstraintReport:
         report = ConstraintReport(
             [(e.constraint, len(e.masked)) for e in self._entries if e.masked is not None]
         )
-        for e in others:
+        for e in unmasked:
             if self.automata:
                 report.automata.append((e.constraint, [a.n_states for _, a in e.automata or ()]))
             else:
-                flows = sum(self._flow(one.automaton, self.shapes).n_rows for one in e.flows)
+                flows = sum(self._flow(named.automaton, self.shapes).n_rows for named in e.flows)
                 report.rows.append((e.constraint, len(e.rows) + flows))
         return report
 
@@ -116,18 +116,18 @@ class Compilation:
             none = _Row(masked, np.ones(len(masked)), 0, 0, str(constraint))
             return _Entry(constraint, masked, None, self._rows_of(constraint) or [none], [])
         rows, automata = self._rows_of(constraint), self._automata_of(constraint)
-        if automata == []:  # it asks for nothing: there is no label but O
+        if automata == []:  # an empty constraint: O is the only label
             return _Entry(constraint, _NOTHING, None, [], [])
         if rows is None and automata is None:
             raise ValueError(
-                f"{self.structure!r} cannot keep to {constraint!r}: it is about labels in a row, "
-                "of chains and segmentations"
+                f"{self.structure!r} cannot obey {constraint!r}: it is about labels in a row, "
+                "which only chains and segmentations have"
             )
         flows = automata or [] if rows is None else []
         return _Entry(constraint, None, automata, rows or [], flows)
 
     def _mask_of(self, constraint: Constraint) -> Integers | None:
-        """Return the parts whose absence is all that a constraint asks for, if there are such."""
+        """Return the parts that a constraint forbids; None if it does more than forbid parts."""
         if isinstance(constraint, NotAdjacent):
             return self._forbidden_pairs(constraint)
         if isinstance(constraint, IfThen):
@@ -142,22 +142,22 @@ class Compilation:
         return np.setdiff1d(self._index.at(constraint.place), allowed)
 
     def _forbidden_pairs(self, constraint: NotAdjacent) -> Integers | None:
-        """Return the pairs of neighbours that may not be; None if pairs have no scores."""
+        """Return the forbidden pairs of neighbours; None if pairs have no scores."""
         if self._sequences is None:
             return None
         pairs = constraint.pairs(self._sequences.alphabet)
         for name, labels in self._sequences.windows.items():
             if labels == 2 and name in self.shapes:
                 numbers = np.arange(math.prod(self.shapes[name])).reshape(self.shapes[name])
-                found = [np.ravel(numbers[..., a, b]) for a, b in pairs]
-                return self._first[name] + np.sort(np.concatenate([_NOTHING, *found]))
+                parts = [np.ravel(numbers[..., a, b]) for a, b in pairs]
+                return self._first[name] + np.sort(np.concatenate([_NOTHING, *parts]))
         return None
 
     def _contradicting(self, constraint: IfThen) -> Integers | None:
-        """Return the parts that contradict an if-then; None if it is no matter of single parts.
+        """Return the parts that contradict an if-then; None if it cannot be a mask.
 
-        It is one if the consequence is about a single place, and each label of the condition
-        stands there too, or at a place whose label is scored together with it.
+        It can if the consequence is about a single place, and each label of the condition is at
+        that place too, or at one whose label is scored together with it.
         """
         index = self._index
         wanted: dict[Any, set[int]] = {}
@@ -169,8 +169,8 @@ class Compilation:
         if len(wanted) != 1:
             return None
         ((there, labels),) = wanted.items()
-        others = set(range(index.n_labels)) - labels
-        found = [_NOTHING]
+        excluded = set(range(index.n_labels)) - labels
+        parts = [_NOTHING]
         for selection in constraint.condition:
             if not isinstance(selection, Label) or selection.at is None:
                 return None
@@ -179,17 +179,17 @@ class Compilation:
                     if place == there:
                         contradicting = index.at(place, k) if k not in labels else _NOTHING
                     else:
-                        pairs = index.pairs(place, k, there, others)
+                        pairs = index.pairs(place, k, there, excluded)
                         if pairs is None:
                             return None
                         contradicting = pairs
-                    found.append(contradicting)
-        return np.unique(np.concatenate(found))
+                    parts.append(contradicting)
+        return np.unique(np.concatenate(parts))
 
     def _automata_of(self, constraint: Constraint) -> list[NamedAutomaton] | None:
-        """Return automata that say the same; None if labels in a row do not, or not in few states.
+        """Return equivalent automata; None if there are none, or none with few states.
 
-        Those that have no other form raise TooManyStates.
+        Raise TooManyStates if the constraint has no other form.
         """
         sequences = self._sequences
         if sequences is None:
@@ -198,21 +198,21 @@ class Compilation:
         if key not in self._known:
             simple = constraint.simple(sequences.alphabet)
             try:
-                found = [NamedAutomaton(one, one.automaton(sequences)) for one in simple]
+                automata = [NamedAutomaton(part, part.automaton(sequences)) for part in simple]
             except NoEvents:
                 return None
             except TooManyStates:
                 if self._rows_of(constraint) is None:
                     raise
                 return None
-            if any(one.automaton.length is not None for one in found):
-                return found
-            self._known[key] = found
+            if any(named.automaton.length is not None for named in automata):
+                return automata
+            self._known[key] = automata
         return self._known[key]
 
     def _rows_of(self, constraint: Constraint) -> list[_Row] | None:
-        """Return linear rows over the parts that say the same; None if there are none."""
-        chunks = any(isinstance(one, Chunk) for one in constraint.selections())
+        """Return equivalent linear rows over the parts; None if there are none."""
+        chunks = any(isinstance(s, Chunk) for s in constraint.selections())
         if chunks or not isinstance(constraint, (Count, IfThen, EachAtMostOnce)):
             return None
         if isinstance(constraint, IfThen):
@@ -221,9 +221,9 @@ class Compilation:
         if isinstance(constraint, EachAtMostOnce):
             counts = constraint.simple(self._index.alphabet)
         rows = []
-        for one in counts:
-            parts = self._index.select(one.parts)
-            rows.append(_Row(parts, np.ones(len(parts)), one.lower, one.upper, str(one)))
+        for count in counts:
+            parts = self._index.select(count.parts)
+            rows.append(_Row(parts, np.ones(len(parts)), count.lower, count.upper, str(count)))
         return rows
 
     def _implication(self, constraint: IfThen) -> list[_Row]:
@@ -239,7 +239,7 @@ class Compilation:
 
     @property
     def masks_alone(self) -> bool:
-        """Whether masks are all that the constraints ask for."""
+        """Whether masks express all of the constraints."""
         return not (self.report.rows or self.report.automata)
 
     @property
@@ -249,11 +249,11 @@ class Compilation:
 
     @property
     def every_automaton(self) -> list[NamedAutomaton]:
-        """The automata of all constraints that have them, whatever is done with them."""
-        return [one for e in self._entries for one in e.automata or ()]
+        """The automata of all constraints that have one, used or not."""
+        return [automaton for e in self._entries for automaton in e.automata or ()]
 
     def mask(self, theta: Parts) -> dict[str, Any]:
-        """Return the scores with −∞ where forbidden, spread over positions if need be."""
+        """Return the scores with −∞ for forbidden parts, one copy per position if needed."""
         if not self._forbidden.any():
             return theta
         masked: dict[str, Any] = {}
@@ -265,7 +265,7 @@ class Compilation:
                 masked[name] = table
                 continue
             if table.shape != shape:
-                # One row per position, whatever the number of axes.
+                # One row per position, for any number of axes.
                 every = mask.reshape(-1, *table.shape)
                 if (every.any(axis=0) == every.all(axis=0)).all():
                     mask = every[0]
@@ -275,7 +275,7 @@ class Compilation:
         return masked
 
     def broken(self, y: Any, counts: Parts) -> str | None:
-        """Return the name of a constraint that an output breaks, or None.
+        """Return the name of a constraint that an output breaks; None if it obeys all.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class Compilation:
         return None
 
     def program(self, theta: Parts, topology: Mapping[str, Any], every: bool = False) -> Any:
-        """Return the structure's program with the constraints that are no masks (or all)."""
+        """Return the structure's program with the constraints that are not masks (or all)."""
         program = self.structure.as_program(**theta, **topology)
         entries = [e for e in self._entries if every or e.masked is None]
         rows = [row for e in entries for row in e.rows]
@@ -316,7 +316,7 @@ class Compilation:
     def _flow(
         self, automaton: Automaton, shapes: Mapping[str, tuple[int, ...]], first: int = 0
     ) -> FlowRows:
-        """Return the rows of an automaton for a program with parts of these shapes."""
+        """Return an automaton's rows for a program with parts of these shapes."""
         block = self.structure.label_block
         names = list(shapes)
         at = sum(math.prod(shapes[name]) for name in names[: names.index(block)])
@@ -336,7 +336,7 @@ class Compilation:
         return matrix, np.array([r.lower for r in rows]), np.array([r.upper for r in rows])
 
     def _columns_of(self, program: Any, matrix: Any) -> Any:
-        """Return the rows in terms of the program's parts, which may have other blocks too."""
+        """Return the rows over the program's own parts, which may include other blocks."""
         if list(program.shapes.items()) == list(self.shapes.items()):
             return matrix
         import scipy.sparse

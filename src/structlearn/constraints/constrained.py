@@ -1,4 +1,4 @@
-"""Any structure under constraints, as a structure."""
+"""A structure whose outputs obey constraints."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .text import read_constraints
 if TYPE_CHECKING:
     from ..drawing.picture import Picture
 
-#: Shapes whose compiled constraints, and whose programs, are remembered.
+#: The number of input shapes whose compiled constraints and programs are cached.
 _MOST_SHAPES, _MOST_PROGRAMS = 256, 32
 
 
@@ -46,21 +46,21 @@ def with_constraints(
     classes: Sequence[Any] | None = None,
     time_limit: float | None = None,
 ) -> Constrained:
-    """Return the structure whose outputs are those that keep to the constraints.
+    """Return the structure restricted to the outputs that obey the constraints.
 
     Parameters
     ----------
     structure : Structure
-        Any one. On chains and segmentations constraints are masks and automata, and every query is
-        exact; elsewhere they are masks and rows, for which it needs ``as_program``.
+        On chains and segmentations constraints become masks and automata, and every query is exact;
+        on other structures masks and rows, which need ``as_program``.
     constraints : list of Constraint, str or Automaton
         See :mod:`structlearn.constraints`; strings as :func:`parse` reads them.
     classes : sequence, optional
-        The names of the labels 0, 1, …, where constraints are written in terms of them.
+        The names of the labels 0, 1, …, if the constraints use them.
     time_limit : float, optional
-        Seconds for one output, of the structure's own search, where that takes a limit, and of the
-        integer program. The best output so far is returned then, or ``TimeoutError`` raised where
-        none keeps to the constraints.
+        Seconds for one output: for the structure's own search, if that takes a limit, and for the
+        integer program. When it runs out, the best output so far is returned; ``TimeoutError`` is
+        raised if none so far obeys the constraints.
 
     Examples
     --------
@@ -77,20 +77,20 @@ def with_constraints(
     mask       forbid label 1 at -1: 1 parts
     automaton  at most 1 of label 1: 2 states
     """
-    given = read_constraints(constraints)
+    parsed = read_constraints(constraints)
     if isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
         own = (Automaton(a.next, a.start, a.accepting) for a in structure.automata)
-        given = [*map(Accepted, own), *given]
+        parsed = [*map(Accepted, own), *parsed]
         structure = free_of(structure)
-    return Constrained(structure, given, classes, time_limit)
+    return Constrained(structure, parsed, classes, time_limit)
 
 
 class Constrained(Delegating):
     """A structure under constraints; see :func:`with_constraints`.
 
-    With masks alone every query is the structure's own, and with automata that of their product.
-    With rows argmax asks the structure first: an output that keeps to all constraints without being
-    told is the best that does. Otherwise the integer program decides. Sums over outputs
+    With masks alone every query is the structure's own; with automata it is their product's. With
+    rows, argmax asks the structure first: if its unconstrained best output obeys the constraints,
+    it is the best that does. Otherwise the integer program decides. Sums over outputs
     (log_partition, marginals, sample, count) are then #P-hard in general and raise
     ``CapabilityError``.
     """
@@ -117,7 +117,7 @@ class Constrained(Delegating):
     def _forget(self) -> None:
         self._compilations: dict[Any, Compilation] = {}
         self._automata: dict[tuple[Constraint, int], list[NamedAutomaton]] = {}
-        #: Products by their automata, which are kept: no others may get their numbers.
+        #: Products by the ids of their automata, which are stored too so that no id is reused.
         self._products: dict[tuple[int, ...], tuple[list[Automaton], Structure]] = {}
         self._programs: dict[Any, Any] = {}
 
@@ -132,7 +132,7 @@ class Constrained(Delegating):
     # -- outputs --------------------------------------------------------------------------------
 
     def encode(self, y: Any, **scores: Any) -> Any:
-        """Return μ(y); raises ``ValueError`` where y breaks a constraint; a list for a batch."""
+        """Return μ(y); raise ``ValueError`` if y breaks a constraint; a list for a batch."""
         counts = self.structure.encode(y, **scores)
         broken = self.broken(y, **scores)
         if broken is not None:
@@ -140,37 +140,37 @@ class Constrained(Delegating):
         return counts
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where it breaks a constraint; a list for a batch."""
+        """Return the score of y, −∞ if it breaks a constraint; a list for a batch."""
         value = self.structure.score(y, **scores)
         return value if self.broken(y, **scores) is None else -np.inf
 
     def broken(self, y: Any, **scores: Any) -> str | None:
-        """Return the name of a constraint that an output breaks, or None."""
+        """Return the name of a constraint that an output breaks; None if it obeys all."""
         theta, topology, compiled = self._compiled(scores)
         return compiled.broken(y, self.structure.encode_by_position(y, **theta, **topology))
 
     def outputs(self, **scores: Any) -> Iterator[Any]:
-        """Iterate over the structure's outputs that keep to the constraints."""
+        """Iterate over the structure's outputs that obey the constraints."""
         for y in self.structure.outputs(**scores):
             if self.broken(y, **scores) is None:
                 yield y
 
     def report(self, **scores: Any) -> ConstraintReport:
-        """Return which constraints are masks, automata or rows, for scores of these shapes.
+        """Report which constraints are masks, automata or rows for scores of these shapes.
 
-        Where the product of the automata is large, it says how far the sums of these scores are
-        proven.
+        If the product of the automata is large, the report also says how precise the sums of these
+        scores are.
         """
         compiled = self._compiled(scores)[2]
-        if math.prod(one.n_states for one in compiled.automata) <= MAX_STATES:
+        if math.prod(automaton.n_states for automaton in compiled.automata) <= MAX_STATES:
             return compiled.report
         try:
-            found = self.certified_sum(**scores)
+            result = self.certified_sum(**scores)
         except (CapabilityError, InfeasibleError) as error:
             return replace(compiled.report, sums=f"none: {error}")
-        proof = f"but for a share of at most {found.bound:.1g}" if found.bound else "exact"
-        of = f"{found.automata} of {len(compiled.automata)} automata"
-        return replace(compiled.report, sums=f"{proof}, by {of}: {found.states} states together")
+        proof = f"but for a share of at most {result.bound:.1g}" if result.bound else "exact"
+        of = f"{result.automata} of {len(compiled.automata)} automata"
+        return replace(compiled.report, sums=f"{proof}, by {of}: {result.states} states together")
 
     def draw(self, **scores: Any) -> Picture:
         """Draw the automata of the constraints, for scores of these shapes."""
@@ -179,14 +179,14 @@ class Constrained(Delegating):
         compiled = self._compiled(scores)[2]
         automata = compiled.every_automaton
         names = [str(constraint) for constraint, _ in automata]
-        return draw_automata([one for _, one in automata], compiled.labels, names)
+        return draw_automata([automaton for _, automaton in automata], compiled.labels, names)
 
     # -- the queries ----------------------------------------------------------------------------
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the best output that keeps to the constraints; a list of them for a batch."""
-        found = self.solve(n_jobs=n_jobs, **scores)
-        return [one.output for one in found] if isinstance(found, list) else found.output
+        """Return the best output that obeys the constraints; a list of them for a batch."""
+        solution = self.solve(n_jobs=n_jobs, **scores)
+        return [s.output for s in solution] if isinstance(solution, list) else solution.output
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
@@ -195,9 +195,9 @@ class Constrained(Delegating):
         try:
             product = self._product(compiled)
             if product is not None:
-                with contextlib.suppress(CapabilityError):  # more states than there is room for
-                    found: Solution = product.solve(**masked, **topology)
-                    return found
+                with contextlib.suppress(CapabilityError):  # too many states
+                    solution: Solution = product.solve(**masked, **topology)
+                    return solution
             return self._solved(compiled, theta, masked, topology)
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
@@ -209,7 +209,7 @@ class Constrained(Delegating):
         masked: dict[str, Any],
         topology: Mapping[str, Any],
     ) -> Solution:
-        """Return the best output without rows, if it keeps to them; else that of the program."""
+        """Return the unconstrained best output if it obeys the rows; else that of the program."""
         began = time.perf_counter()
         limit: dict[str, Any] = {}
         if self.structure.takes_time_limit and self.time_limit is not None:
@@ -235,7 +235,7 @@ class Constrained(Delegating):
         return free if keeps and free.value > best.value else best
 
     def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs that are left."""
+        """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs allowed."""
         if temperature == 0:
             best = self.solve(**scores)
             return best.value, self.structure.encode(best.output, **scores)
@@ -246,11 +246,11 @@ class Constrained(Delegating):
     def certified_sum(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> CertifiedSum:
-        """Return ε log Σ exp(score/ε), ε > 0, with its proof: a :class:`CertifiedSum`."""
+        """Return ε log Σ exp(score/ε), ε > 0, with an error bound: a :class:`CertifiedSum`."""
         _, topology, masked, inner = self._inside(scores, "sums")
         if isinstance(inner, (ConstrainedChain, ConstrainedSemiMarkov)):
-            found: CertifiedSum = inner.certified_sum(temperature=temperature, **masked, **topology)
-            return found
+            total: CertifiedSum = inner.certified_sum(temperature=temperature, **masked, **topology)
+            return total
         value = inner.log_partition(temperature=temperature, **masked, **topology)
         return CertifiedSum(value, 0.0, 1, 0)
 
@@ -270,11 +270,11 @@ class Constrained(Delegating):
         if temperature == 0:
             return self.structure.encode_by_position(self.argmax(**scores), **scores)
         theta, topology, masked, inner = self._inside(scores, "marginals")
-        found = inner.marginals(temperature=temperature, **masked, **topology)
-        return {name: found[name] for name in theta if scores.get(name) is not None}
+        marginals = inner.marginals(temperature=temperature, **masked, **topology)
+        return {name: marginals[name] for name in theta if scores.get(name) is not None}
 
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return up to n outputs that keep to the constraints as (score, output), best first."""
+        """Return up to n outputs that obey the constraints as (score, output), best first."""
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -282,7 +282,7 @@ class Constrained(Delegating):
                 return self.structure.kbest(n, **masked, **topology)
             product = self._product(compiled)
             if product is not None:
-                with contextlib.suppress(CapabilityError):  # more states than there is room for
+                with contextlib.suppress(CapabilityError):  # too many states
                     return product.kbest(n, **masked, **topology)
             program = self._program_for(compiled, theta, topology)
             return program.kbest(n, **self.structure.program_scores(masked, **topology))
@@ -290,16 +290,16 @@ class Constrained(Delegating):
             raise self._explained(compiled, theta, topology, error) from None
 
     def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Refuse: a beam might drop every prefix that can still keep to the constraints."""
+        """Refuse: a beam might drop every prefix that can still obey the constraints."""
         raise CapabilityError(
             "there is no beam search under constraints: every prefix in a beam might be one that "
-            "cannot keep to them. What works: argmax, solve and kbest, which are exact"
+            "cannot obey them. What works: argmax, solve and kbest, which are exact"
         )
 
     def infer_others(
         self, y: Any, *, temperature: float = 1.0, **scores: Any
     ) -> tuple[float, Parts]:
-        """Return the sums over the outputs that are left but for y, as :meth:`infer` does."""
+        """Return the sums over the allowed outputs other than y, as :meth:`infer` does."""
         theta, topology, masked, inner = self._inside(scores, "sums over all outputs but one")
         value, p = inner.infer_others(y, temperature=temperature, **masked, **topology)
         return value, self._shaped(p, theta, scores) if p else {}
@@ -308,8 +308,8 @@ class Constrained(Delegating):
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
         _, topology, masked, inner = self._inside({**theta, **topology}, "entropy")
-        found: float = inner.entropy(temperature=temperature, **masked, **topology)
-        return found
+        entropy: float = inner.entropy(temperature=temperature, **masked, **topology)
+        return entropy
 
     def sample(
         self,
@@ -320,7 +320,7 @@ class Constrained(Delegating):
         n_jobs: int | None = None,
         **scores: Any,
     ) -> Any:
-        """Draw n outputs from P(y) ∝ exp(score(y)/ε) over those that are left."""
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε) over those allowed."""
         if temperature == 0:
             return [self.argmax(**scores)] * n
         _, topology, masked, inner = self._inside(scores, "sample")
@@ -329,7 +329,7 @@ class Constrained(Delegating):
         )
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the number of outputs with a finite score that keep to the constraints."""
+        """Return the number of outputs with a finite score that obey the constraints."""
         _, topology, masked, inner = self._inside(scores, "count")
         return inner.count(**masked, **topology)
 
@@ -345,9 +345,9 @@ class Constrained(Delegating):
     def _inside(
         self, scores: Mapping[str, Any], what: str
     ) -> tuple[Parts, dict[str, Any], dict[str, Any], Structure]:
-        """Return scores, topology, the scores under masks, and the structure that sums.
+        """Return scores, topology, the masked scores, and the structure that computes sums.
 
-        Where rows are needed, refuse ``what``.
+        If rows are needed, refuse: ``what`` names the query in the message.
         """
         theta, topology, compiled = self._compiled(scores)
         if compiled.report.needs_program:
@@ -361,7 +361,7 @@ class Constrained(Delegating):
         return theta, topology, dict(compiled.mask(theta)), inner
 
     def _product(self, compiled: Compilation) -> Structure | None:
-        """Return the product of the structure with automata; None if there are none."""
+        """Return the product of the structure with its automata; None if there are none."""
         automata = compiled.automata
         if not automata:
             return None
@@ -390,7 +390,7 @@ class Constrained(Delegating):
         return theta, topology, self._compilations[key]
 
     def _with_blocks(self, theta: Parts) -> Parts:
-        """Return the scores, zeros for blocks that only constraints speak of."""
+        """Return the scores, with zeros for blocks that only constraints name."""
         named = {s.block for c in self.constraints for s in c.selections() if hasattr(s, "block")}
         pairs = any(isinstance(c, (IfThen, NotAdjacent)) for c in self.constraints)
         if self.structure.pair_block and pairs:
@@ -407,7 +407,7 @@ class Constrained(Delegating):
         }
 
     def _program_for(self, compiled: Compilation, theta: Parts, topology: Mapping[str, Any]) -> Any:
-        """Return the program, remembered by shapes and topology: a warm start for other scores."""
+        """Return the program, cached by shapes and topology: a warm start for other scores."""
         key = (tuple((name, a.shape) for name, a in theta.items()), _fingerprint(topology))
         if key not in self._programs:
             if len(self._programs) >= _MOST_PROGRAMS:
@@ -424,7 +424,7 @@ class Constrained(Delegating):
         topology: Mapping[str, Any],
         error: InfeasibleError,
     ) -> InfeasibleError:
-        """Return the error that names the constraints which contradict each other."""
+        """Return the error, naming the constraints that contradict each other."""
         try:
             compiled.program(theta, topology, every=True).solve()
         except InfeasibleError as named:
@@ -439,13 +439,13 @@ class Constrained(Delegating):
 
 
 def _fingerprint(topology: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what tells topologies apart; groups of nodes are lists of different lengths."""
-    found: list[Any] = []
+    """Return a key that identifies a topology; groups of nodes are lists of different lengths."""
+    key: list[Any] = []
     for name, value in topology.items():
         rows = getattr(value, "rows", value)
         if isinstance(rows, (list, tuple)) and rows and np.ndim(rows[0]) == 1:
-            found.append((name, tuple(tuple(np.asarray(row).tolist()) for row in rows)))
+            key.append((name, tuple(tuple(np.asarray(row).tolist()) for row in rows)))
         else:
             array = np.asarray(rows)
-            found.append((name, array.shape, array.tobytes()))
-    return tuple(found)
+            key.append((name, array.shape, array.tobytes()))
+    return tuple(key)

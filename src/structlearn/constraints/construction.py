@@ -1,32 +1,30 @@
-"""From states of any kind and a function between them to a minimal automaton."""
+"""Minimal automata built from a step function between states of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .automaton import Automaton
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
     State = TypeVar("State", bound=Hashable)
 
-#: States of one automaton; beyond it a constraint belongs to the integer program.
+#: The most states of one automaton; larger ones are left to the integer program.
 MOST_STATES = 4096
 
 _DEAD = -1
 
 
 class TooManyStates(ValueError):
-    """An automaton would have more states than there is room for."""
+    """An automaton would have more than MOST_STATES states."""
 
     def __init__(self, constraint: str = "a constraint") -> None:
         super().__init__(f"{constraint} needs an automaton of more than {MOST_STATES:,} states")
 
 
 def divide(n_symbols: int, trait: Callable[[int], Hashable]) -> tuple[list[int], list[int]]:
-    """Return the class of each symbol, and a symbol of each class: equal traits are one class."""
+    """Return the class of each symbol, and one symbol per class; equal traits make a class."""
     numbers: dict[Hashable, int] = {}
     classes: list[int] = []
     examples: list[int] = []
@@ -50,15 +48,15 @@ def explore(
     Parameters
     ----------
     step : callable
-        From a state and a symbol to the next state; None: no way goes on.
+        From a state and a symbol to the next state; None rejects.
     trait : callable
-        What ``step`` sees of a symbol: those of equal traits lead to the same states.
+        What ``step`` reads of a symbol; symbols with equal traits lead to the same states.
     """
     classes, symbols = divide(n_symbols, trait)
     numbers = {start: 0}
     states = [start]
     table: list[list[int]] = []
-    for state in states:  # it grows
+    for state in states:  # grows
         row = []
         for symbol in symbols:
             following = step(state, symbol)
@@ -85,7 +83,7 @@ def by_position(
 ) -> Automaton:
     """Return the automaton of the sequences of one length, with the fewest states at each position.
 
-    As :func:`explore`; ``step`` is told the position too, from 0.
+    As :func:`explore`; ``step`` also takes the position, from 0.
     """
     classes, symbols = divide(n_symbols, trait)
     layers: list[dict[State, list[State | None]]] = []
@@ -96,7 +94,7 @@ def by_position(
         reached = dict.fromkeys(following, 0)
         if len(reached) > MOST_STATES:
             raise TooManyStates
-    # From the end: states with equal rows are one, those without a way to the end are none.
+    # From the end: equal rows make one state; states that cannot reach the end are dropped.
     numbers: dict[Any, int] = {s: 0 if accepts(s) else _DEAD for s in reached}
     tables: list[list[tuple[int, ...]]] = []
     for layer in reversed(layers):
@@ -129,25 +127,24 @@ def minimal(
 ) -> Automaton:
     """Return the automaton with the fewest states that accepts the same.
 
-    All states can be reached from the first one, where it starts. Hopcroft's algorithm (J. E.
-    Hopcroft, An n log n algorithm for minimizing states in a finite automaton, 1971), with one more
-    state from which no way leads to the end; classes of labels that no state tells apart are
-    joined.
+    All states must be reachable from the first one, the start. Hopcroft's algorithm (J. E.
+    Hopcroft, An n log n algorithm for minimizing states in a finite automaton, 1971), with one
+    extra dead state; then classes of labels with equal transitions are joined.
     """
     dead = len(table)
     n_classes = max(classes, default=-1) + 1
     rows = [[dead if s == _DEAD else s for s in row] for row in table]
     rows.append([dead] * n_classes)
     block = _stable_blocks(rows, [*accepting, False], n_classes)
-    lost = block[dead]  # with all states that accept nothing
+    lost = block[dead]  # the block of all states that accept nothing
     if block[0] == lost:
         return _nothing([0] * len(classes), None)
-    # Numbers in the order in which a search finds them: equal automata have equal tables.
+    # Numbers in the order of a breadth-first search: equal automata have equal tables.
     member = {b: s for s, b in reversed(list(enumerate(block)))}
     numbers = {block[0]: 0}
     order = [block[0]]
-    found: list[list[int]] = []
-    for b in order:  # it grows
+    table_rows: list[list[int]] = []
+    for b in order:  # grows
         row = []
         for target in rows[member[b]]:
             if block[target] == lost:
@@ -157,19 +154,19 @@ def minimal(
             if number == len(order):
                 order.append(block[target])
             row.append(number)
-        found.append(row)
+        table_rows.append(row)
     columns: dict[tuple[int, ...], int] = {}
-    merged = [columns.setdefault(column, len(columns)) for column in zip(*found, strict=True)]
+    merged = [columns.setdefault(column, len(columns)) for column in zip(*table_rows, strict=True)]
     joined = [merged[c] for c in classes]
     accepts = [bool(accepting[member[b]]) for b in order]
     rows_of_classes = [list(row) for row in zip(*columns, strict=True)]
-    return Automaton.of_classes([rows_of_classes or found], joined, 0, accepts)
+    return Automaton.of_classes([rows_of_classes or table_rows], joined, 0, accepts)
 
 
 def _stable_blocks(
     rows: Sequence[Sequence[int]], accepting: Sequence[bool], n_classes: int
 ) -> list[int]:
-    """Return the block of each state: the coarsest division that no label splits."""
+    """Return the block of each state: the coarsest partition that every label respects."""
     sources: list[list[list[int]]] = [[[] for _ in rows] for _ in range(n_classes)]
     for state, row in enumerate(rows):
         for c, target in enumerate(row):
@@ -194,6 +191,6 @@ def _stable_blocks(
             for state in smaller:
                 block[state] = new
             waiting.update((new, d) for d in range(n_classes))
-            # Pairs of the old block that wait go on waiting, now for its larger half: Hopcroft's
-            # other half. Of the others the smaller half is enough.
+            # Waiting pairs of the old block stay, now for its larger half, and the other half is
+            # added. Otherwise the smaller half is enough (Hopcroft).
     return block

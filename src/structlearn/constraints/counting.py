@@ -13,31 +13,31 @@ from .selections import Chunk, Label, Selection, is_many
 
 
 class Constraint:
-    """What every constraint can be asked."""
+    """The interface of all constraints."""
 
     def selections(self) -> tuple[Selection, ...]:
-        """Return all selections of parts that it speaks of."""
+        """Return all selections of parts in the constraint."""
         return ()
 
     def check(self, alphabet: Alphabet) -> None:
-        """Refuse labels and chunks that there are not."""
-        for one in self.selections():
-            if isinstance(one, Label):
-                alphabet.numbers(one.label)
-            elif isinstance(one, Chunk):
-                alphabet.chunk(one.type)
+        """Refuse unknown labels and chunks."""
+        for selection in self.selections():
+            if isinstance(selection, Label):
+                alphabet.numbers(selection.label)
+            elif isinstance(selection, Chunk):
+                alphabet.chunk(selection.type)
 
     def simple(self, alphabet: Alphabet) -> list[Constraint]:
-        """Return constraints that say the same together, each about as few labels as can be."""
+        """Return equivalent constraints, each about as few labels as possible."""
         return [self]
 
     def automaton(self, sequences: Sequences) -> Automaton:
-        """Return the automaton of the sequences that keep to it.
+        """Return the automaton that accepts the sequences obeying the constraint.
 
         Raises
         ------
         NoEvents
-            If labels in a row do not tell.
+            If it is not about labels in a row.
         TooManyStates
             If it has no small automaton.
         """
@@ -57,7 +57,7 @@ class Count(Constraint):
         return self.parts
 
     def automaton(self, sequences: Sequences) -> Automaton:
-        """Return the automaton that counts as far as it matters."""
+        """Return the automaton that counts up to the bounds."""
         lower, upper = self.lower, self.upper
 
         def step(n: int, events: list[int]) -> int | None:
@@ -76,7 +76,7 @@ class Count(Constraint):
 
     @property
     def place(self) -> Any:
-        """The one place whose label it demands, or None if it is no such demand."""
+        """The one place whose label it prescribes; None if it is not such a constraint."""
         places = {part.at if isinstance(part, Label) else None for part in self.parts}
         if self.lower != 1 or self.upper < 1 or len(places) != 1:
             return None
@@ -138,7 +138,7 @@ class IfThen(Constraint):
 
     @property
     def names_places(self) -> bool:
-        """Whether it is about labels at places, which may be a matter of single parts."""
+        """Whether it is about labels at places, so that a mask may express it."""
         return all(isinstance(s, Label) and s.at is not None for s in self.selections())
 
     def __str__(self) -> str:
@@ -164,18 +164,18 @@ class EachAtMostOnce(Constraint):
     def simple(self, alphabet: Alphabet) -> list[Constraint]:
         """Return one count for each label."""
         named = self.selections() or map(Label, dict.fromkeys(alphabet.labels))
-        return [Count((one,), 0, 1) for one in named]
+        return [Count((selection,), 0, 1) for selection in named]
 
     def __str__(self) -> str:
-        some = "" if self.labels is None else f" of {', '.join(map(repr, self.labels))}"
-        return f"each label{some} at most once"
+        scope = "" if self.labels is None else f" of {', '.join(map(repr, self.labels))}"
+        return f"each label{scope} at most once"
 
     def __repr__(self) -> str:
         return f"each_at_most_once({written(self.selections())})"
 
 
 def written(selections: tuple[Selection, ...]) -> str:
-    """Return selections as arguments in Python; a label alone stands for itself."""
+    """Return selections as Python arguments; a bare label is written without Label()."""
     return ", ".join(
         repr(s.label if isinstance(s, Label) and s.at is None else s) for s in selections
     )

@@ -1,4 +1,4 @@
-"""A structure around another one, which answers what the outer one does not change."""
+"""A wrapper that passes to the inner structure every query that it does not change."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..structures.parts import Block, Parts
 
 
 class Delegating(Structure):
-    """The parts, the labels and the costs of another structure.
+    """A structure with the parts, the labels and the costs of another one.
 
     Parameters
     ----------
     structure : Structure
-        Who is asked.
+        The inner structure.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -30,7 +30,7 @@ class Delegating(Structure):
         self.single_site = structure.single_site
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
-        """Return the blocks of the structure."""
+        """Return the blocks of the inner structure."""
         return self.structure.blocks(n_labels)
 
     def decode(self, parts: Any) -> Any:
@@ -42,25 +42,25 @@ class Delegating(Structure):
         return self.structure.position_shapes(theta)
 
     def encode_by_position(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y) with shared blocks spread over their positions."""
+        """Return μ(y) with one copy of shared blocks per position."""
         return self.structure.encode_by_position(y, **scores)
 
     def program_scores(self, theta: Parts, **topology: Any) -> Parts:
-        """Return the scores in terms of the blocks of the program."""
+        """Return the scores over the blocks of the program."""
         return self.structure.program_scores(theta, **topology)
 
     # -- for learners ---------------------------------------------------------------------------
 
     def empty_output(self, labels: Any) -> Any:
-        """Return the output of an input without positions; None: there is no such input."""
+        """Return the output for an input without positions; None: inputs are never empty."""
         return self.structure.empty_output(labels)
 
     def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
-        """Return where the parts of an output stand that are right or wrong one by one."""
+        """Return the places of an output's parts that are scored as right or wrong."""
         return self.structure.places(y, **scores)
 
     def judged(self, gold: Any, y: Any, **scores: Any) -> list[bool | None]:
-        """Tell of each of these parts whether it is right; None: that is not known."""
+        """Tell for each of these parts whether it is right; None: unknown."""
         return self.structure.judged(gold, y, **scores)
 
     def labels_of(self, y: Any) -> list[Any]:
@@ -72,21 +72,21 @@ class Delegating(Structure):
         return self.structure.relabel(y, labels)
 
     def n_places(self, n_sites: int) -> int:
-        """Return how many labels an output has for this number of sites of the label block."""
+        """Return the number of labels in an output with this many sites of the label block."""
         return self.structure.n_places(n_sites)
 
     def n_places_of(self, sites: tuple[int, ...]) -> int:
-        """Return how many labels an output has where the label block's sites have this shape."""
+        """Return the number of labels in an output whose label-block sites have this shape."""
         return self.structure.n_places_of(sites)
 
     def site_shape(self, block: str, n_sites: int) -> tuple[int, ...] | None:
-        """Return how the sites of a block are laid out where features do not say it, or None."""
+        """Return the layout of a block's sites if features do not determine it, or None."""
         return self.structure.site_shape(block, n_sites)
 
     def output_costs(
         self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
     ) -> tuple[Parts, float]:
-        """Return (c by block, c₀) of an output that the structure judges itself."""
+        """Return (c by block, c₀) for an output that the structure judges itself."""
         return self.structure.output_costs(y, table, missed, weights, **scores)
 
     def label_costs(self, costs: Array, **scores: Any) -> Parts:
@@ -98,5 +98,5 @@ class Delegating(Structure):
         return self.structure.allowed(y, shape)
 
     def agreement(self, gold: Any, predicted: Any) -> tuple[float, float] | None:
-        """Return (how much of both agrees, how much there is); None: count equal labels."""
+        """Return (agreement, total) of two outputs; None: count equal labels."""
         return self.structure.agreement(gold, predicted)

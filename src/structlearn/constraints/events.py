@@ -1,4 +1,4 @@
-"""How many of several selections a sequence of labels uses, told label by label."""
+"""Counts of the selected parts at each position of a label sequence."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from .automaton import Automaton
 from .construction import by_position, explore
 from .selections import Chunk, Label, Part, Selection
 
-#: From how many symbols stand before, how many after, the symbols before and a symbol to whether a
-#: selection is used there.
+#: A test of whether a selection is used at a position, from: the number of symbols before it, the
+#: number after it, the previous symbols, and the symbol.
 Test = Callable[[int, int, tuple[int, ...], int], bool]
 
-#: Blocks of the first and the last label.
+#: The blocks of the first and the last label.
 _ENDS = ("start", "end")
-#: More symbols than any place is from the end.
+#: More than any place's distance from the end.
 _MANY = 1 << 60
 
 
 class Sequences(NamedTuple):
-    """The sequences of symbols that the outputs of a structure are read as.
+    """How a structure's outputs are read as sequences of symbols.
 
     Attributes
     ----------
     alphabet : Alphabet
     length : int or None
-        The number of positions; None: any. A place that a sequence does not have is never used,
-        and of segments places are not known at all.
+        The number of positions; None: any. A place beyond the end is never used; segmentations have
+        no known places.
     windows : mapping of str to int
-        How many symbols, in a row, each part of a block is about.
+        The number of consecutive symbols in each part of a block.
     """
 
     alphabet: Alphabet
@@ -39,14 +39,14 @@ class Sequences(NamedTuple):
 
 
 class NoEvents(Exception):
-    """A selection is not one of labels in a row."""
+    """A selection is not about labels in a row."""
 
 
 class Events:
-    """Tells of each position how many of the selected parts are used there.
+    """Counts how many of the selected parts are used at a position.
 
-    A part that two selections mean is one part. A label, the chunk that begins with it and the pair
-    that it ends are three.
+    A part in two selections counts once. A label, the chunk that begins with it and the pair that
+    it ends are three parts.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ class Events:
     Attributes
     ----------
     memory : int
-        How many symbols before the position have to be known.
+        The number of previous symbols needed.
     first, last : int
-        How far from the beginning and from the end places matter; 0: nowhere.
+        How far from the beginning and from the end places matter; 0: not at all.
 
     Raises
     ------
     NoEvents
-        If a sequence of labels does not tell.
+        If a selection is not about labels in a row.
     """
 
     def __init__(self, selections: Sequence[Selection], sequences: Sequences) -> None:
@@ -71,7 +71,7 @@ class Events:
         self.memory = self.first = self.last = 0
         self._sets: list[frozenset[int]] = []
         self._chunks: list[frozenset[int]] = []
-        #: By kind of part, of which a position has one.
+        #: By kind of part; a position has one part of each kind.
         self._tests: dict[str, list[Test]] = {}
         for selection in selections:
             self._tests.setdefault(_kind(selection), []).append(self._test(selection))
@@ -82,18 +82,18 @@ class Events:
         Parameters
         ----------
         left : int
-            How many positions come after it.
+            The number of positions after it.
         before : tuple of int
-            The last ``memory`` symbols before, or as many as there are.
+            The last ``memory`` symbols before it, or as many as there are.
         """
         kinds = self._tests.values()
         return sum(any(test(t, left, before, symbol) for test in kind) for kind in kinds)
 
     def trait(self, symbol: int) -> Any:
-        """Return what makes a difference of a symbol."""
+        """Return everything about a symbol that the tests depend on."""
         traits = self.sequences.alphabet.traits
-        among = tuple(symbol in one for one in self._sets)
-        return among, tuple(traits(symbol) if symbol in one else None for one in self._chunks)
+        among = tuple(symbol in members for members in self._sets)
+        return among, tuple(traits(symbol) if symbol in chunk else None for chunk in self._chunks)
 
     # -- selections -----------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class Events:
         return lambda t, left, before, symbol: left == 0 and symbol in among
 
     def _row(self, labels: Sequence[Any], selection: Label | Part) -> Test:
-        """Return the test for labels in a row, the last one at the position."""
+        """Return the test for consecutive labels that end at the position."""
         *earlier, among = self._symbols(labels)
         memory = len(earlier)
         self.memory = max(self.memory, memory)
@@ -143,13 +143,13 @@ class Events:
                 return False
             last = before[len(before) - memory :] if memory else ()
             return len(before) >= memory and all(
-                one in some for one, some in zip(last, earlier, strict=True)
+                label in allowed for label, allowed in zip(last, earlier, strict=True)
             )
 
         return used
 
     def _places(self, selection: Label | Part, memory: int) -> tuple[set[int], set[int]]:
-        """Return the places of a selection, from the beginning and from the end."""
+        """Return the places of a selection, counted from the beginning and from the end."""
         if selection.at is None:
             return set(), set()
         self._need_places()
@@ -170,9 +170,9 @@ class Events:
             raise NoEvents
 
     def _symbols(self, labels: Sequence[Any]) -> list[frozenset[int]]:
-        found = list(map(self.sequences.alphabet.numbers, labels))
-        self._sets += found
-        return found
+        symbols = list(map(self.sequences.alphabet.numbers, labels))
+        self._sets += symbols
+        return symbols
 
 
 def counted(
@@ -181,26 +181,26 @@ def counted(
     step: Callable[[Any, list[int]], Any],
     accepts: Callable[[Any], bool],
 ) -> Automaton:
-    """Return the automaton whose states change with events alone.
+    """Return the automaton whose state changes only with events.
 
     Parameters
     ----------
     step : callable
-        From a state and how often each of the events takes place to the next state; None: no way
-        goes on.
+        From a state and the count of each of the events to the next state; None
+        rejects.
     """
     sequences = events[0].sequences
     length, n_symbols = sequences.length, len(sequences.alphabet)
-    memory = max(one.memory for one in events)
-    first = max(one.first for one in events)
-    last = max(one.last for one in events)
+    memory = max(e.memory for e in events)
+    first = max(e.first for e in events)
+    last = max(e.last for e in events)
 
     def trait(symbol: int) -> Any:
-        return tuple(one.trait(symbol) for one in events)
+        return tuple(e.trait(symbol) for e in events)
 
     def after(t: int, left: int, inner: Any, before: tuple[int, ...], symbol: int) -> Any:
-        """Return the state after a symbol, and the symbols that are remembered; None: no way."""
-        following = step(inner, [one(t, left, before, symbol) for one in events])
+        """Return the state after a symbol, and the remembered symbols; None: rejected."""
+        following = step(inner, [e(t, left, before, symbol) for e in events])
         if following is None:
             return None
         return following, (*before, symbol)[-memory:] if memory else ()
@@ -223,22 +223,22 @@ def counted(
             trait,
         )
 
-    # Of any length: the last symbols wait until it is known how far from the end they are.
+    # For any length: the last symbols wait until their distance from the end is known.
     def onward(state: Any, symbol: int) -> Any:
         t, inner, before, waiting = state
         waiting = (*waiting, symbol)
         if len(waiting) <= last:
             return t, inner, before, waiting
-        found = after(t, _MANY, inner, before, waiting[0])
-        return found and (min(t + 1, first), *found, waiting[1:])
+        reached = after(t, _MANY, inner, before, waiting[0])
+        return reached and (min(t + 1, first), *reached, waiting[1:])
 
     def ends(state: Any) -> bool:
         t, inner, before, waiting = state
         for n, symbol in enumerate(waiting):
-            found = after(t + n, len(waiting) - 1 - n, inner, before, symbol)
-            if found is None:
+            reached = after(t + n, len(waiting) - 1 - n, inner, before, symbol)
+            if reached is None:
                 return False
-            inner, before = found
+            inner, before = reached
         return accepts(inner)
 
     return explore((0, start, (), ()), onward, ends, n_symbols, trait)

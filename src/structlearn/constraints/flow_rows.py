@@ -1,12 +1,12 @@
 """An automaton as rows of an integer program: a flow from its start to an accepting state.
 
-A flow of one goes through the states. Its part that reads class c of labels in state s, at the
-position i, is a helper column; over all states these add up to the parts with such a label at i::
+A flow of one unit passes through the states. Its share that reads class c in state s at
+position i is a helper column; over all states these add up to the parts with such a label at i::
 
-    Σ_s flow[i, s, c] = Σ_{k in c} label[i, k],     what flows into a state flows out of it.
+    Σ_s flow[i, s, c] = Σ_{k in c} label[i, k],     flow into a state = flow out of it.
 
-The automaton is deterministic, so that whole parts leave no choice to the flow: helpers need not be
-whole numbers. On segmentations flow[i, d, s, c] leads from position i to i + d.
+The automaton is deterministic, so integral parts determine the flow: helpers need not be integers.
+On segmentations flow[i, d, s, c] leads from position i to i + d.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Columns = Integers
 
 
 class FlowRows(NamedTuple):
-    """Rows that are equations, with helper columns after all others.
+    """Equations, with helper columns after all others.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class FlowRows(NamedTuple):
 
 
 def flow_rows(automaton: Automaton, parts: Columns, first: int) -> FlowRows:
-    """Return the rows that let an automaton accept the labels.
+    """Return the rows that make an automaton accept the labels.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def flow_rows(automaton: Automaton, parts: Columns, first: int) -> FlowRows:
     n_rows = helpers = 0
 
     def node(position: int, state: int) -> int | None:
-        """Return the row in which what flows into a state equals what flows out of it."""
+        """Return the row that balances the flow of a state at a position."""
         nonlocal n_rows
         if position in (0, length):
             return None
@@ -93,7 +93,7 @@ def flow_rows(automaton: Automaton, parts: Columns, first: int) -> FlowRows:
 
 
 def _useful(automaton: Automaton, length: int, longest: int) -> list[set[int]]:
-    """Return the states at each position that lie between the start and an accepting state."""
+    """Return the states at each position that are on a path from the start to acceptance."""
     reached: list[set[int]] = [set() for _ in range(length + 1)]
     reached[0].add(automaton.start)
     for i in range(length):

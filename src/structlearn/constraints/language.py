@@ -29,7 +29,7 @@ def forbid(*parts: Any) -> Constraint:
 
 
 def require(*parts: Any) -> Constraint:
-    """One of these parts; with ``Label(k, at=t)``: the label at t is k (or another one named)."""
+    """One of these parts; ``Label(k, at=t)``: the label at t is k, or another one named."""
     return Count(selected(parts), 1)
 
 
@@ -61,27 +61,27 @@ def if_then(condition: Any, consequence: Any) -> Constraint:
 def precedes(first: Any, second: Any) -> Constraint:
     """No part of the first stands after one of the second; lists mean "any of".
 
-    ``precedes("Title", "Author")``: every title is before every author, where there are both.
-    Chunks stand where they begin.
+    ``precedes("Title", "Author")``: every title is before every author, if there are both.
+    A chunk's place is where it begins.
     """
     return Precedes(selected(_listed(first)), selected(_listed(second)))
 
 
 def not_adjacent(first: Any, second: Any = None) -> Constraint:
-    """The two labels or chunks are never neighbours, in either order; one: not with its like.
+    """The two labels or chunks are never neighbours, in either order; one alone: not repeated.
 
     Chunks are neighbours if one begins where the other ends.
     """
     pair = (first,) if second is None else (first, second)
-    one, *other = selected(pair)
-    return NotAdjacent(one, other[0] if other else one)
+    left, *right = selected(pair)
+    return NotAdjacent(left, right[0] if right else left)
 
 
 def contiguous(*labels: Any) -> Constraint:
     """Each of these labels forms at most one unbroken run; without arguments all but O.
 
-    Of labels in BIO, IOBES or BILOU it is chunks, of which each type has at most one: B-X B-X are
-    two. On segmentations each segment is a run, so that each label has at most one segment.
+    With labels in BIO, IOBES or BILOU: at most one chunk of each type; B-X B-X are
+    two chunks. On segmentations each segment is a run, so each label has at most one segment.
     """
     return Contiguous(_named(labels))
 
@@ -92,18 +92,18 @@ def matches(pattern: str) -> Constraint:
     ``matches("Number Street+ (City | Place)? State? Zip{0,1}")``. Labels are separated by blanks;
     ``|``, ``*``, ``+``, ``?``, ``{m,n}``, ``.`` and groups are those of regular expressions,
     ``[A B]`` is any of these labels, ``[^A B]`` any but these, ``B-*`` any that begins with
-    ``B-``; other names with signs stand in quotes. On segmentations a label is read once for each
-    segment, and O is a label like others.
+    ``B-``; names with other signs need quotes. On segmentations a label is read once for each
+    segment. O is a label like any other.
     """
     return Matches(pattern)
 
 
 def _named(labels: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return labels as Python's own, chunks as they are; None if there are none."""
-    found = selected(labels) if labels else ()
-    bare = tuple(k if isinstance(k, Chunk) else getattr(k, "label", k) for k in found)
-    if any(getattr(k, "at", None) is not None or hasattr(k, "block") for k in found):
-        raise ValueError(f"labels and chunks are expected here, got {found}")
+    """Return the labels as plain Python values, chunks unchanged; None if there are none."""
+    named = selected(labels) if labels else ()
+    bare = tuple(k if isinstance(k, Chunk) else getattr(k, "label", k) for k in named)
+    if any(getattr(k, "at", None) is not None or hasattr(k, "block") for k in named):
+        raise ValueError(f"labels and chunks are expected here, got {named}")
     return bare or None
 
 

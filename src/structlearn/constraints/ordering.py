@@ -22,9 +22,9 @@ class Contiguous(Constraint):
     labels: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
-        for one in self.labels or ():
-            if isinstance(one, Part) or (isinstance(one, Label) and one.at is not None):
-                raise ValueError(f"contiguous takes labels and chunks, got {one!r}")
+        for label in self.labels or ():
+            if isinstance(label, Part) or (isinstance(label, Label) and label.at is not None):
+                raise ValueError(f"contiguous takes labels and chunks, got {label!r}")
 
     def selections(self) -> tuple[Selection, ...]:
         """Return the labels and chunks that are named."""
@@ -32,21 +32,21 @@ class Contiguous(Constraint):
 
     def check(self, alphabet: Alphabet) -> None:
         """Refuse names that are neither labels nor types of chunks."""
-        for one in self.simple(alphabet):
-            Constraint.check(one, alphabet)
+        for simple in self.simple(alphabet):
+            Constraint.check(simple, alphabet)
 
     def simple(self, alphabet: Alphabet) -> list[Constraint]:
-        """Return one constraint for each type of chunk; a name that is no label is a type."""
+        """Return one constraint for each label or type; an unknown label is read as a type."""
         named: list[Selection] = list(self.selections())
         if not named:
             named = [Chunk(type) for type in alphabet.types]
-        for i, one in enumerate(named):
-            if isinstance(one, Label) and alphabet.chunked and alphabet.find(one.label) is None:
-                named[i] = Chunk(one.label)
-        return [Contiguous((one,)) for one in named]
+        for i, item in enumerate(named):
+            if isinstance(item, Label) and alphabet.chunked and alphabet.find(item.label) is None:
+                named[i] = Chunk(item.label)
+        return [Contiguous((item,)) for item in named]
 
     def automaton(self, sequences: Sequences) -> Automaton:
-        """Return the automaton that remembers whether the run has begun, and ended."""
+        """Return the automaton that remembers whether the run has begun or ended."""
         (run,) = self.selections()
         alphabet = sequences.alphabet
         of_chunks = isinstance(run, Chunk)
@@ -93,7 +93,7 @@ class Precedes(Constraint):
         return self.first + self.second
 
     def automaton(self, sequences: Sequences) -> Automaton:
-        """Return the automaton that remembers whether the second was there."""
+        """Return the automaton that remembers whether the second has occurred."""
         sides = [Events(side, sequences) for side in (self.first, self.second)]
 
         def step(seen: bool, events: list[int]) -> bool | None:
@@ -119,9 +119,9 @@ class NotAdjacent(Constraint):
     second: Selection
 
     def __post_init__(self) -> None:
-        for one in (self.first, self.second):
-            if isinstance(one, Part) or (isinstance(one, Label) and one.at is not None):
-                raise ValueError(f"not_adjacent takes labels and chunks, got {one!r}")
+        for item in (self.first, self.second):
+            if isinstance(item, Part) or (isinstance(item, Label) and item.at is not None):
+                raise ValueError(f"not_adjacent takes labels and chunks, got {item!r}")
 
     def selections(self) -> tuple[Selection, ...]:
         """Return both."""
@@ -129,14 +129,14 @@ class NotAdjacent(Constraint):
 
     def pairs(self, alphabet: Alphabet) -> list[tuple[int, int]]:
         """Return the pairs of neighbours that it rules out, in order."""
-        found: set[tuple[int, int]] = set()
-        for one, other in ((self.first, self.second), (self.second, self.first)):
-            for a, b in product(_symbols(one, alphabet), _symbols(other, alphabet)):
+        pairs: set[tuple[int, int]] = set()
+        for left, right in ((self.first, self.second), (self.second, self.first)):
+            for a, b in product(_symbols(left, alphabet), _symbols(right, alphabet)):
                 border = alphabet.type_of(a) != alphabet.type_of(b) or alphabet.begins(a, b)
-                # Labels of one chunk are neighbours, chunks are not with themselves.
-                if border or not (isinstance(one, Chunk) or isinstance(other, Chunk)):
-                    found.add((a, b))
-        return sorted(found)
+                # The labels of one chunk are neighbours; a chunk is not its own neighbour.
+                if border or not (isinstance(left, Chunk) or isinstance(right, Chunk)):
+                    pairs.add((a, b))
+        return sorted(pairs)
 
     def automaton(self, sequences: Sequences) -> Automaton:
         """Return the automaton that remembers the last symbol."""
@@ -165,15 +165,15 @@ class NotAdjacent(Constraint):
 
 @dataclass(frozen=True, repr=False)
 class Matches(Constraint):
-    """The labels, from the first to the last one, match a regular expression."""
+    """The whole sequence of labels matches a regular expression."""
 
     pattern: str
 
     def __post_init__(self) -> None:
-        Pattern(self.pattern)  # errors of syntax at once
+        Pattern(self.pattern)  # syntax errors at once
 
     def check(self, alphabet: Alphabet) -> None:
-        """Refuse labels that there are not; the error points at their place in the pattern."""
+        """Refuse unknown labels; the error points at their place in the pattern."""
         Pattern(self.pattern).check(alphabet)
 
     def automaton(self, sequences: Sequences) -> Automaton:

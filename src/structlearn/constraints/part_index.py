@@ -1,4 +1,4 @@
-"""Which parts of an input a selection means: their numbers in one vector over all blocks."""
+"""The parts that a selection stands for, as numbers in one vector over all blocks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class PartIndex:
     Parameters
     ----------
     structure : Structure
-        Whose parts they are.
+        The structure that has the parts.
     theta : dict of arrays
-        Scores and topology; of the scores only the shapes are read.
+        Scores and topology; only the shapes of the scores are read.
     classes : sequence of K labels, optional
-        By default the labels are 0..K−1.
+        The labels by number; 0..K−1 by default.
     """
 
     def __init__(
@@ -48,21 +48,23 @@ class PartIndex:
         self.alphabet = alphabet_of(structure, classes or range(self.n_labels))
 
     def select(self, selections: Sequence[Selection]) -> Integers:
-        """Return the parts that any of the selections means; of chunks those of their labels."""
-        found: list[Integers] = []
-        for one in selections:
-            if isinstance(one, Chunk):
-                found += map(self._everywhere, sorted(self.alphabet.chunk(one.type)))
+        """Return the parts of any of the selections; a chunk stands for its labels."""
+        parts: list[Integers] = []
+        for selection in selections:
+            if isinstance(selection, Chunk):
+                parts += map(self._everywhere, sorted(self.alphabet.chunk(selection.type)))
+            elif isinstance(selection, Label):
+                parts += self._label(selection)
             else:
-                found += self._label(one) if isinstance(one, Label) else [self._part(one)]
-        return np.unique(np.concatenate(found))
+                parts.append(self._part(selection))
+        return np.unique(np.concatenate(parts))
 
     def numbers(self, label: Any) -> list[int]:
-        """Return the indices of what is written as a label."""
+        """Return the indices of a label."""
         return sorted(self.alphabet.numbers(label))
 
     def place(self, place: Any) -> Any:
-        """Return a place counted from the beginning, checked."""
+        """Return a place, checked and counted from the beginning."""
         positions = self._positions()
         self._check_place(place, positions, self.structure.label_block)
         if not isinstance(place, tuple):
@@ -70,7 +72,7 @@ class PartIndex:
         return tuple(int(i) % n for i, n in zip(place, positions, strict=True))
 
     def at(self, place: Any, label: int | None = None) -> Integers:
-        """Return the parts that give this place a label: the one named, or any."""
+        """Return the parts that give this place a label: the given one, or any."""
         block = self.structure.label_block
         positions = self._positions()
         costs = np.zeros((*positions, self.n_labels))
@@ -82,9 +84,9 @@ class PartIndex:
         return self.first[block] + np.flatnonzero(np.asarray(spread[block]).ravel() > 0)
 
     def pairs(self, place: Any, label: int, other: Any, labels: set[int]) -> Integers | None:
-        """Return the parts of ``label`` at a place with any of ``labels`` at another one.
+        """Return the parts that join ``label`` at a place with any of ``labels`` at another one.
 
-        None where no part is of just these two places.
+        None if no block joins just these two places.
         """
         joined = self.structure.joined(place, other, **self.theta)
         if joined is None or joined[0] not in self.shapes:
@@ -92,8 +94,8 @@ class PartIndex:
         block, position, turned = joined
         shape = self.shapes[block]
         table = np.arange(math.prod(shape)).reshape(shape)[position]
-        found: Integers = (table.T if turned else table)[label, sorted(labels)]
-        return self.first[block] + found
+        parts: Integers = (table.T if turned else table)[label, sorted(labels)]
+        return self.first[block] + parts
 
     def _positions(self) -> tuple[int, ...]:
         block = self.structure.label_block
@@ -113,11 +115,11 @@ class PartIndex:
         return self.first[block] + numbers[:, k]
 
     def _check_place(self, place: Any, positions: tuple[int, ...], block: str) -> None:
-        given = place if isinstance(place, tuple) else (place,)
-        whole = all(isinstance(i, (int, np.integer)) for i in given)
+        axes = place if isinstance(place, tuple) else (place,)
+        whole = all(isinstance(i, (int, np.integer)) for i in axes)
         fits = (
-            len(given) == len(positions)
-            and all(-n <= i < n for i, n in zip(given, positions, strict=True))
+            len(axes) == len(positions)
+            and all(-n <= i < n for i, n in zip(axes, positions, strict=True))
             if whole
             else False
         )
@@ -149,10 +151,10 @@ class PartIndex:
         front = shape[: len(shape) - n_labels - len(block.inner)]
         places: list[Any] = [(slice(None),) * len(front)]
         if selection.at is not None:
-            for one in selection.places:
-                self._check_place(one, front, name)
-            places = [one if isinstance(one, tuple) else (one,) for one in selection.places]
+            for place in selection.places:
+                self._check_place(place, front, name)
+            places = [place if isinstance(place, tuple) else (place,) for place in selection.places]
         middle = tuple(i - 1 for i in sites) or (slice(None),) * len(block.inner)
-        indices: list[Any] = [(*one, *middle, *k) for one in places for k in product(*labels)]
-        found = [np.ravel(numbers[index]) for index in indices]
-        return self.first[name] + np.concatenate(found)
+        indices: list[Any] = [(*place, *middle, *k) for place in places for k in product(*labels)]
+        parts = [np.ravel(numbers[index]) for index in indices]
+        return self.first[name] + np.concatenate(parts)

@@ -1,14 +1,14 @@
-"""Regular expressions over labels: their text, their parts, and the automaton of each.
+"""Regular expressions over labels: their syntax, their tree, and their automata.
 
 ====================  ==============================================================
 ``Street City``       one label after the other; blanks only separate
 ``A | B``             either
 ``A* A+ A?``          any number, at least one, at most one
-``A{2} A{2,} A{2,4}`` so many
+``A{2} A{2,} A{2,4}`` a given number of times
 ``.``                 any label
 ``[A B] [^A B]``      any of these, any but these
 ``B-*``               any label that begins with ``B-`` (a name that ends in a hyphen)
-``"NN|SYM"``          a name with signs that would mean something: in quotes
+``"NN|SYM"``          a name with special signs, in quotes
 ``( )``               a group
 ====================  ==============================================================
 """
@@ -24,13 +24,13 @@ from .construction import TooManyStates, explore
 from .scanner import ConstraintSyntaxError, Scanner
 
 _MOST_DEPTH = 100
-#: Places of the machine that a pattern stands for, its repetitions written out.
+#: The most states of a pattern's machine, with repetitions written out.
 _MOST_PLACES = 20_000
 _ENDS = ("", "|", ")")
 
 
 class Name(NamedTuple):
-    """A label, or all labels that begin alike; and where it stands in the text."""
+    """A label, or all labels with a prefix; and its place in the text."""
 
     text: str
     at: int
@@ -38,7 +38,7 @@ class Name(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Any of these labels; negated, any but these: ``.`` if there are no names."""
+    """Any of these labels; negated, any but these; ``.`` has no names and is negated."""
 
     names: tuple[Name, ...]
     negated: bool = False
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """An item from ``least`` to ``most`` times; None: as often as it may be."""
+    """An item from ``least`` to ``most`` times; None: no upper bound."""
 
     item: Labels | Choice | Repeat
     least: int
@@ -70,7 +70,7 @@ class Pattern:
     Parameters
     ----------
     text : str
-        Read at once; :class:`ConstraintSyntaxError` points at what cannot be read.
+        Parsed at once; :class:`ConstraintSyntaxError` points at a mistake.
     """
 
     def __init__(self, text: str) -> None:
@@ -80,7 +80,7 @@ class Pattern:
         self._tree = _Reader(text).whole()
 
     def check(self, alphabet: Alphabet) -> None:
-        """Refuse labels that there are not."""
+        """Refuse unknown labels."""
         machine = _Machine(alphabet, self.text)
         waiting: list[Labels | Row | Choice | Repeat] = [self._tree]
         while waiting:
@@ -105,19 +105,19 @@ class Pattern:
                 step,
                 lambda places: end in places,
                 len(alphabet),
-                lambda symbol: tuple(symbol in one for one in machine.distinct),
+                lambda symbol: tuple(symbol in labels for labels in machine.distinct),
             )
         except TooManyStates as error:
             raise TooManyStates(f"the pattern {self.text!r}") from error
 
 
 class _Reader:
-    """Reads a pattern, by recursive descent."""
+    """A recursive-descent parser of patterns."""
 
     def __init__(self, text: str) -> None:
         self.scanner = Scanner(text, signs="()[]{}|*+?.^,=")
         self.depth = 0
-        self.repeats = 0  # of repetitions
+        self.repeats = 0  # the depth of nested repetitions
 
     def whole(self) -> Choice:
         scanner = self.scanner
@@ -146,7 +146,7 @@ class _Reader:
         while (bounds := self.bounds()) is not None:
             self.repeats += isinstance(item, Repeat)
             if self.repeats > _MOST_DEPTH:
-                self.scanner.fail(f"more than {_MOST_DEPTH} repetitions of repetitions", begin)
+                self.scanner.fail(f"more than {_MOST_DEPTH} nested repetitions", begin)
             item, begin = Repeat(item, *bounds), self.scanner.at
         return item
 
@@ -187,7 +187,7 @@ class _Reader:
         if scanner.take("("):
             self.depth += 1
             if self.depth > _MOST_DEPTH:
-                scanner.fail(f"more than {_MOST_DEPTH} groups in each other", begin)
+                scanner.fail(f"more than {_MOST_DEPTH} nested groups", begin)
             inner = self.choice()
             if not scanner.take(")"):
                 scanner.fail("this group is not closed: ')' is missing", begin)
@@ -230,11 +230,11 @@ class _Reader:
 
 
 class _Machine:
-    """A machine whose places have any number of ways on (Thompson's construction, 1968)."""
+    """A nondeterministic machine (Thompson's construction, 1968)."""
 
     def __init__(self, alphabet: Alphabet, text: str) -> None:
         self.alphabet, self.text = alphabet, text
-        #: By place: the ways without a label, and that with one, its labels and where it leads.
+        #: By place: the free transitions; and the labelled one, its labels and its target.
         self.free: list[list[int]] = []
         self.reading: list[tuple[frozenset[int], int] | None] = []
         self.distinct: list[frozenset[int]] = []
@@ -248,10 +248,10 @@ class _Machine:
         return len(self.free) - 1
 
     def add(self, node: Labels | Row | Choice | Repeat, begin: int) -> int:
-        """Add the ways of a part of the pattern from a place on; return where they end."""
+        """Add a part of the pattern from a place on; return where it ends."""
         if isinstance(node, Labels):
             end = self.place()
-            # A place has one way with a label at most: none that leads here has one.
+            # A place has at most one labelled transition: no part that ends here adds one.
             self.reading[begin] = (self.symbols(node), end)
             return self._next(end)
         if isinstance(node, Row):
@@ -261,8 +261,8 @@ class _Machine:
         if isinstance(node, Choice):
             ends = [self.add(row, self._next(begin)) for row in node.items]
             end = self.place()
-            for one in ends:
-                self.free[one].append(end)
+            for place in ends:
+                self.free[place].append(end)
             return end
         return self._repeat(node, begin)
 
@@ -281,7 +281,7 @@ class _Machine:
         return end
 
     def _next(self, place: int) -> int:
-        """Return a new place, to which a free way leads."""
+        """Return a new place with a free transition to it."""
         new = self.place()
         self.free[place].append(new)
         return new
@@ -298,27 +298,27 @@ class _Machine:
 
     def _named(self, name: Name) -> frozenset[int]:
         if name.is_prefix:
-            found = self.alphabet.starting_with(name.text)
+            symbols = self.alphabet.starting_with(name.text)
             reason = f"no label begins with {name.text!r}"
         else:
-            found = self.alphabet.find_text(name.text) or frozenset()
+            symbols = self.alphabet.find_text(name.text) or frozenset()
             reason = self.alphabet.fault(name.text)
-        if not found:
+        if not symbols:
             raise ConstraintSyntaxError(reason, self.text, name.at + 1)
-        return found
+        return symbols
 
     # -- reading --------------------------------------------------------------------------------
 
     def reached(self, places: list[int]) -> frozenset[int]:
-        """Return the places that free ways lead to, these included."""
-        found = set(places)
-        waiting = list(found)
+        """Return the places that free transitions reach, these included."""
+        reached = set(places)
+        waiting = list(reached)
         while waiting:
             for place in self.free[waiting.pop()]:
-                if place not in found:
-                    found.add(place)
+                if place not in reached:
+                    reached.add(place)
                     waiting.append(place)
-        return frozenset(found)
+        return frozenset(reached)
 
     def after(self, places: frozenset[int], symbol: int) -> frozenset[int]:
         """Return the places that a symbol leads to."""

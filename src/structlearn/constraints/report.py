@@ -1,4 +1,4 @@
-"""How each constraint is honoured: by a mask, by automata, or by rows of a program."""
+"""A report on compiled constraints: masks, automata, or rows of a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .counting import Constraint
 
 
 def automata_in_words(sizes: Sequence[int]) -> str:
-    """Return how many automata there are, and their states."""
+    """Describe the number of automata and their sizes."""
     if not sizes:
         return "nothing to keep to"
     if len(sizes) == 1:
@@ -20,7 +20,7 @@ def automata_in_words(sizes: Sequence[int]) -> str:
 
 @dataclass
 class ConstraintReport:
-    """How each constraint is honoured for one input.
+    """How each constraint was compiled for one input.
 
     Attributes
     ----------
@@ -31,8 +31,7 @@ class ConstraintReport:
     rows : list of (Constraint, int)
         Those that became rows of the integer program, with their number.
     sums : str
-        Of a product of automata that is large: how far sums over it are proven, or why there are
-        none.
+        For a large product of automata: how precise its sums are, or why there are none.
     """
 
     masked: list[tuple[Constraint, int]] = field(default_factory=list)
@@ -42,7 +41,7 @@ class ConstraintReport:
 
     @property
     def needs_program(self) -> bool:
-        """Whether dynamic programs are not enough."""
+        """Whether the integer program is needed."""
         return bool(self.rows)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A text read token by token, with errors that point at a column."""
+"""A scanner whose errors point at a column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ESCAPE = re.compile(
     rf"\\(?:x({_HEX}{{2}})|u({_HEX}{{4}})|U(00(?:0{_HEX}|10){_HEX}{{4}})|([\s\S]))"
 )
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
-#: Characters of a line that an error shows on each side of its place.
+#: The number of characters that an error shows on each side of its place.
 _AROUND = 60
 
 
@@ -22,11 +22,11 @@ class ConstraintSyntaxError(ValueError):
     Attributes
     ----------
     reason : str
-        What is wrong.
+        The mistake.
     text : str
-        What was read.
+        The whole text.
     column : int
-        Where it is wrong, from 1; of several lines, counted in the whole text.
+        The place of the mistake in the whole text, counted from 1.
     """
 
     def __init__(self, reason: str, text: str, column: int) -> None:
@@ -35,9 +35,9 @@ class ConstraintSyntaxError(ValueError):
         line = text[begin : len(text) if end < 0 else end].expandtabs(1)
         at = column - 1 - begin
         cut = max(0, at - _AROUND)
-        shown = ("…" if cut else "") + line[cut : at + _AROUND]
+        excerpt = ("…" if cut else "") + line[cut : at + _AROUND]
         indent = at - cut + (1 if cut else 0)
-        super().__init__(f"column {column}: {reason}\n  {shown}\n  {' ' * indent}^")
+        super().__init__(f"column {column}: {reason}\n  {excerpt}\n  {' ' * indent}^")
         self.reason, self.text, self.column = reason, text, column
 
     def __reduce__(self) -> tuple[type, tuple[str, str, int]]:
@@ -45,18 +45,18 @@ class ConstraintSyntaxError(ValueError):
 
 
 class Scanner:
-    """A place in a text, and what stands there.
+    """A place in a text, and the token there.
 
     Parameters
     ----------
     text : str
     signs : str
-        Characters that mean something, which names have in quotes only.
+        Special characters, which names may contain in quotes only.
 
     Attributes
     ----------
     at : int
-        The place, from 0: never a blank.
+        The current place, from 0; never at a blank.
     """
 
     def __init__(self, text: str, signs: str) -> None:
@@ -66,9 +66,9 @@ class Scanner:
         self._skip()
 
     def _skip(self) -> None:
-        found = _SPACE.match(self.text, self.at)
-        assert found
-        self.at = found.end()
+        blanks = _SPACE.match(self.text, self.at)
+        assert blanks
+        self.at = blanks.end()
 
     @property
     def done(self) -> bool:
@@ -77,11 +77,11 @@ class Scanner:
 
     @property
     def sign(self) -> str:
-        """The character that stands here; "" at the end."""
+        """The character at this place; "" at the end."""
         return self.text[self.at : self.at + 1]
 
     def take(self, sign: str) -> bool:
-        """Read a sign if it stands here."""
+        """Read a sign if it is next."""
         if not self.text.startswith(sign, self.at):
             return False
         self.at += len(sign)
@@ -89,31 +89,31 @@ class Scanner:
         return True
 
     def expect(self, sign: str, after: str) -> None:
-        """Read a sign that must stand here."""
+        """Read a sign that must be next."""
         if not self.take(sign):
             self.fail(f"{sign!r} is missing {after}{self._instead()}")
 
     def name(self) -> str | None:
-        """Read a name without quotes; None if none stands here."""
+        """Read a name without quotes; None if there is none here."""
         return self._match(self._name)
 
     def string(self) -> str | None:
-        """Read a text in quotes; None if none stands here."""
-        found = self._match(_STRING)
-        if found is None and self.sign in ("'", '"'):
+        """Read a quoted text; None if there is none here."""
+        quoted = self._match(_STRING)
+        if quoted is None and self.sign in ("'", '"'):
             self.fail(f"this quote is not closed: {self.sign} is missing")
-        return None if found is None else _ESCAPE.sub(_unescaped, found[1:-1])
+        return None if quoted is None else _ESCAPE.sub(_unescaped, quoted[1:-1])
 
     def _match(self, pattern: re.Pattern[str]) -> str | None:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             return None
-        self.at = found.end()
+        self.at = match.end()
         self._skip()
-        return found[0]
+        return match[0]
 
     def fail(self, reason: str, at: int | None = None) -> NoReturn:
-        """Raise the error that points at a place: here, or where it is said."""
+        """Raise the error that points at ``at``, or at this place."""
         place = self.at if at is None else at
         raise ConstraintSyntaxError(reason, self.text, place + 1)
 

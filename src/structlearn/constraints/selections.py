@@ -1,4 +1,4 @@
-"""Selections: the labels, chunks and other parts that constraints speak of."""
+"""Selections: the labels, chunks and other parts that constraints name."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True, repr=False)
 class Label:
-    """A label: at one place, at some of them, or wherever it occurs.
+    """A label: at one place, at several, or wherever it occurs.
 
     Attributes
     ----------
     label : object
-        An index; in an estimator the name of a class, in a task a label as it is written.
+        An index; in an estimator the name of a class, in a task the label itself.
     at : int, tuple, list of them, or None
-        The position (in a grid a pair), counted from the end if it is negative. At a place, a
-        segmentation has the label of the segment that covers it. None: every occurrence counts:
-        positions, or segments of a segmentation.
+        The position (in a grid a pair), counted from the end if negative. In a segmentation a place
+        has the label of the segment that covers it. None: every occurrence, of positions or of
+        segments.
     """
 
     label: Any
@@ -41,16 +41,16 @@ class Label:
 
 @dataclass(frozen=True, repr=False)
 class Chunk:
-    """A chunk of a type: of labels in BIO, IOBES or BILOU, a run of equal labels otherwise.
+    """A chunk of a type; with labels not in BIO, IOBES or BILOU, a run of equal labels.
 
-    ``Chunk("PER")`` is B-PER with the I-PER that follow it. Where chunks begin and end is a matter
-    of the rules of conlleval (:func:`structlearn.metrics.chunks`). On labels without such tags
-    ``Chunk("Street")`` is a run of the label Street, and of a segmentation each segment is a chunk.
+    ``Chunk("PER")`` is B-PER with the I-PER that follow it. The rules of conlleval decide where
+    chunks begin and end (:func:`structlearn.metrics.chunks`). With labels without such tags
+    ``Chunk("Street")`` is a run of the label Street; in a segmentation each segment is a chunk.
 
     Attributes
     ----------
     type : object
-        The type of the chunk, as it stands after the hyphen; otherwise the label.
+        The type of the chunk, the text after the hyphen; without tags the label.
     """
 
     type: Any
@@ -74,7 +74,7 @@ class Part:
     block : str
         The block's name.
     outcome : tuple
-        The labels; of a block with several sites per position, the site may come first, counted
+        The labels. In a block with several sites per position, the site may come first, counted
         from 1: ``Part("segment", 2, "O")`` is a segment of length 2. Empty if parts of the block
         have no labels: ``Part("arc", at=(0, 2))``, ``Part("pair", at=(1, 1))``.
     at : int, tuple, list of them, or None
@@ -117,17 +117,17 @@ def selected(parts: Any) -> tuple[Selection, ...]:
 
 
 def is_many(at: Any) -> bool:
-    """Tell whether several places are named, and not one."""
+    """Tell whether several places are given."""
     return isinstance(at, frozenset)
 
 
 def _plain(label: Any) -> Any:
-    """Return a label of NumPy's as one of Python's."""
+    """Return a label as a plain Python value."""
     return label.item() if hasattr(label, "item") else label
 
 
 def _hashable(at: Any) -> Any:
-    """Return a place as it is, several as a frozenset."""
+    """Return one place unchanged, several as a frozenset."""
     if hasattr(at, "tolist"):
         at = at.tolist()
     if isinstance(at, (list, set, range)):

@@ -1,4 +1,4 @@
-"""Constraints as text: the Python that makes them, in which names need no quotes.
+"""Constraints as text: Python calls, in which names need no quotes.
 
 ::
 
@@ -7,7 +7,7 @@
     if_then([A, B], Label(C, at=-1))
     matches("Number Street+ City?")
 
-``repr`` of a constraint is such a text, so that reading it gives the same constraint.
+``repr`` of a constraint is such a text: parsing it gives the same constraint.
 """
 
 from __future__ import annotations
@@ -36,14 +36,13 @@ def parse(text: str) -> list[Constraint]:
     Parameters
     ----------
     text : str
-        Constraints as they are written in Python, in lines or separated by semicolons; labels need
-        no quotes but for those that are whole numbers or have blanks, quotes or one of
-        ``()[],=;#`` in them. ``#`` begins a comment.
+        Python calls, one on each line or separated by semicolons. Labels need no quotes unless they
+        are whole numbers or contain blanks, quotes or one of ``()[],=;#``. ``#`` begins a comment.
 
     Raises
     ------
     ConstraintSyntaxError
-        Points at the place that cannot be read.
+        The text cannot be parsed; the error points at the place.
 
     Examples
     --------
@@ -51,47 +50,47 @@ def parse(text: str) -> list[Constraint]:
     [contiguous('Street', 'City'), at_most(1, Chunk('PER'))]
     """
     scanner = Scanner(_without_comments(text), signs="()[],=;")
-    found = []
+    constraints = []
     while not scanner.done:
-        found.append(_constraint(scanner))
+        constraints.append(_constraint(scanner))
         while scanner.take(";"):
             pass
-    if not found:
+    if not constraints:
         scanner.fail(f"there is no constraint here; constraints are {_listed_verbs()}")
-    return found
+    return constraints
 
 
 def read_constraints(given: Any) -> list[Constraint]:
-    """Return constraints given as such, as text, or as a list of both; None: there are none."""
+    """Return constraints from objects, text, or a list of both; None: no constraints."""
     if given is None:
         return []
     if isinstance(given, (str, Constraint, Automaton)) or not isinstance(given, Iterable):
         given = [given]
-    found: list[Constraint] = []
-    for one in given:
-        if isinstance(one, str):
-            found += parse(one)
-        elif isinstance(one, (Constraint, Automaton)):
-            found.append(Accepted(one) if isinstance(one, Automaton) else one)
+    constraints: list[Constraint] = []
+    for item in given:
+        if isinstance(item, str):
+            constraints += parse(item)
+        elif isinstance(item, (Constraint, Automaton)):
+            constraints.append(Accepted(item) if isinstance(item, Automaton) else item)
         else:
             raise ValueError(
-                f"constraints contains {one!r}, which is not a constraint; see "
+                f"constraints contains {item!r}, which is not a constraint; see "
                 "structlearn.constraints"
             )
-    return found
+    return constraints
 
 
 def stored(constraints: Any) -> list[str]:
-    """Return constraints in any form as text, from which the same ones are read."""
-    given = read_constraints(constraints)
-    for one in given:
-        if isinstance(one, Accepted):
-            raise ValueError(f"{one.by!r} cannot be stored: a file keeps constraints as text")
-    return list(map(repr, given))
+    """Return constraints in any form as text, from which :func:`parse` reads the same."""
+    parsed = read_constraints(constraints)
+    for constraint in parsed:
+        if isinstance(constraint, Accepted):
+            raise ValueError(f"{constraint.by!r} cannot be stored: files hold constraints as text")
+    return list(map(repr, parsed))
 
 
 def _without_comments(text: str) -> str:
-    """Return the text with comments as blanks, so that places stay what they are."""
+    """Return the text with blanks in place of comments, so that columns stay the same."""
     marks = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(#[^\n]*)")
     return marks.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text)
 
@@ -113,7 +112,7 @@ def _constraint(scanner: Scanner) -> Constraint:
 
 
 def _call(scanner: Scanner, name: str, function: Callable[..., Any], begin: int) -> Any:
-    """Read the arguments of a function, and call it."""
+    """Parse the arguments of a function, and call it."""
     scanner.expect("(", f"after {name}")
     arguments: list[Any] = []
     named: dict[str, Any] = {}
@@ -136,7 +135,7 @@ def _call(scanner: Scanner, name: str, function: Callable[..., Any], begin: int)
         _check_number(scanner, name, arguments, begin)
     try:
         return function(*arguments, **named)
-    except ConstraintSyntaxError as error:  # of a pattern, which begins after its quote
+    except ConstraintSyntaxError as error:  # from a pattern, which begins after its quote
         escaped = not scanner.text.startswith(error.text, first + 1)
         scanner.fail(error.reason, first + (0 if escaped else error.column))
     except (TypeError, ValueError) as error:
@@ -150,7 +149,7 @@ def _check_number(scanner: Scanner, name: str, arguments: list[Any], begin: int)
 
 
 def _value(scanner: Scanner, *, places: bool) -> Any:
-    """Read an argument: a name, a text, a whole number, a list, a pair, a selection."""
+    """Parse an argument: a name, a string, a whole number, a list, a pair, a selection."""
     for opening, closing, kind in (("[", "]", list), ("(", ")", tuple)):
         if scanner.take(opening):
             items: list[Any] = []

@@ -1,7 +1,7 @@
-"""python-crfsuite's and sklearn-crfsuite's interfaces, on the core of this library.
+"""The interfaces of python-crfsuite and sklearn-crfsuite, on the core of this library.
 
-``from structlearn import crfsuite as pycrfsuite`` is all that a program has to change. Loading
-models and labelling needs nothing but Python; training needs the full install.
+A program only has to change its import to ``from structlearn import crfsuite as pycrfsuite``.
+Loading models and labelling needs nothing but Python; training needs the full install.
 
 Names are imported when first used.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .tagger import Tagger
     from .trainer import BaseTrainer, CRFSuiteError, Trainer
 
-#: The version of CRFsuite whose interface, files and parameters these are.
+#: The CRFsuite version of this interface, its files and its parameters.
 CRFSUITE_VERSION = "0.12.2"
 
 _HOMES = {

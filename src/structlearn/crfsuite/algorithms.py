@@ -1,11 +1,11 @@
-"""CRFsuite's training algorithms on the learners of this library.
+"""CRFsuite's training algorithms, run by the learners of this library.
 
 CRFsuite minimises c2·‖w‖² + c1·‖w‖₁ + Σ loss, which is 1/C times the objective of our learners,
 ½‖w‖² + l1·‖w‖₁ + C·Σ loss, with C = 1/(2·c2) and l1 = c1·C. Its stochastic gradient descent is our
-decaying step that begins at step 1/(λη) for the calibrated rate η, λ = 2·c2/N. Its steps after a
-mistake add the cost of the best output to its loss after the search (K. Crammer et al. 2006,
-Online passive-aggressive algorithms, section 5: by predictions), with variance v its AROW is ours
-with r = γ/v.
+decaying step, starting at 1/(λη) for the calibrated rate η, λ = 2·c2/N. Its updates after a mistake
+add the cost of the best output to its loss after the search (K. Crammer et al. 2006, Online
+passive-aggressive algorithms, section 5: by predictions). With variance v, its AROW is ours with r
+= γ/v.
 
 References
 ----------
@@ -32,23 +32,23 @@ from ..problem.online_state import OnlineState
 from ..problem.problem import Problem
 from ..threads import one_blas_thread
 
-#: In the place of c2 = 0, so that no case is special: 2⁻⁷⁰·‖w‖² is lost in rounding.
+#: Replaces c2 = 0, to avoid a special case: 2⁻⁷⁰·‖w‖² is lost in rounding.
 _NO_C2 = 2.0**-70
-#: What 0 iterations of L-BFGS stand for.
+#: The number of L-BFGS iterations that 0 stands for.
 _UNLIMITED = 2**31 - 1
-#: What liblbfgs calls a problem without weights, and a line search that finds no lower point.
+#: liblbfgs's error codes for a problem without weights, and for a line search without success.
 _NO_WEIGHTS, _NO_STEP = -1020, -1001
 
 
 class Log:
-    """Tells what an algorithm does, in CRFsuite's words, which programs read.
+    """A log of training in CRFsuite's format, which programs parse.
 
     Parameters
     ----------
     write : callable
         Takes a line.
     evaluate : callable or None
-        Writes how well weights label the sequences that are held out.
+        Writes the scores of weights on the held-out sequences.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class Log:
         self._begun = time.process_time()
 
     def settings(self, title: str, parameters: dict[str, Any], names: dict[str, str]) -> None:
-        """Write a title and the values of parameters, under the names that logs have."""
+        """Write a title and the values of parameters, under the names used in logs."""
         self.write(f"{title}\n")
-        for name, shown in names.items():
-            self.write(f"{shown}: {_shown(parameters[name])}\n")
+        for name, log_name in names.items():
+            self.write(f"{log_name}: {_shown(parameters[name])}\n")
         self.write("\n")
 
     def iteration(self, kind: str, number: int, facts: dict[str, Any], w: Vector) -> None:
-        """Write what an iteration was like, and how well its weights label what is held out."""
+        """Write the facts of an iteration, and the scores of its weights on held-out sequences."""
         self.write(f"***** {kind} #{number} *****\n")
         for name, value in facts.items():
             self.write(f"{name}: {_shown(value)}\n")
@@ -100,18 +100,18 @@ def run_algorithm(
     random_state: int,
     n_jobs: int | None,
 ) -> Vector:
-    """Return the weights that an algorithm finds.
+    """Return the weights from an algorithm.
 
     Parameters
     ----------
     algorithm : str
         Its full name.
     problem : Problem
-        The sequences, with the cost of the algorithm.
+        The sequences, with the algorithm's cost.
     """
     begun = time.process_time()
     rng = np.random.default_rng(random_state)
-    with one_blas_thread():  # vectors are short: more threads only wait for each other
+    with one_blas_thread():  # vectors are short: more threads would be slower
         if algorithm == "lbfgs":
             w = _lbfgs(problem, parameters, log, n_jobs)
         elif algorithm == "l2sgd":
@@ -129,8 +129,8 @@ def run_algorithm(
 def _lbfgs(problem: Problem, p: dict[str, Any], log: Log, n_jobs: int | None) -> Vector:
     names = ("c1", "c2", "num_memories", "max_iterations", "epsilon", "period", "delta",
              "linesearch", "max_linesearch")  # fmt: skip
-    shown = {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
-    log.settings("L-BFGS optimization", p, {name: shown.get(name, name) for name in names})
+    log_names = {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
+    log.settings("L-BFGS optimization", p, {name: log_names.get(name, name) for name in names})
     if not (0 <= p["c1"] < math.inf and 0 <= p["c2"] < math.inf):
         raise ValueError(f"c1 and c2 must not be negative or infinite, got {p['c1']} and {p['c2']}")
     C = 0.5 / max(p["c2"], _NO_C2)
@@ -147,7 +147,7 @@ def _lbfgs(problem: Problem, p: dict[str, Any], log: Log, n_jobs: int | None) ->
 
 
 def _descend(descent: Any, p: dict[str, Any], C: float, log: Log) -> str:
-    """Take steps until one of CRFsuite's tests says stop; return how it ended."""
+    """Step until one of CRFsuite's stopping tests is met; return which one."""
     descent.begin()
     period, evaluations = p["period"], descent.evaluations
     losses = deque([descent.objective / C], maxlen=max(1, period))
@@ -230,7 +230,7 @@ def _l2sgd(problem: Problem, p: dict[str, Any], log: Log, rng: np.random.Generat
 
 
 class _Descent:
-    """Passes of decaying steps, the weights at the end of each with their loss."""
+    """Passes of decaying steps: the weights at the end of each, and their loss."""
 
     def __init__(self, problem: Problem, c2: float) -> None:
         self.problem = problem
@@ -248,12 +248,12 @@ class _Descent:
         self._options = learner._options()
 
     def state(self, steps: float) -> Any:
-        """Return weights of 0, whose next step is as small as after that many steps."""
+        """Return zero weights whose next step is as small as after that many steps."""
         start = OnlineState.at(np.zeros(self.problem.n_weights), average=False, steps=steps)
         return self.problem.online_state(self._options, start)
 
     def epoch(self, state: Any, order: Integers) -> tuple[Any, float]:
-        """Return the state after a pass, and the losses on the way with the regulariser."""
+        """Return the state after a pass, and the sum of its losses with the regulariser."""
         state, report = self.problem.online_pass(self._options, state, order)
         if not report["complete"]:
             raise KeyboardInterrupt
@@ -262,7 +262,7 @@ class _Descent:
 
 
 def _calibrated(sgd: _Descent, p: dict[str, Any], log: Log, rng: np.random.Generator) -> float:
-    """Return the learning rate that lowers the loss of a sample most, in one pass."""
+    """Return the learning rate that lowers the loss of a sample most in one pass."""
     problem = sgd.problem
     size = min(problem.n_examples, max(1, int(p["calibration.samples"])))
     sample = rng.permutation(problem.n_examples)[:size]
@@ -281,8 +281,8 @@ def _calibrated(sgd: _Descent, p: dict[str, Any], log: Log, rng: np.random.Gener
     for trial in range(1, p["calibration.max_trials"]):
         _, loss = sgd.epoch(sgd.state(1.0 / (sgd.decay * eta)), sample)
         lower = loss < initial
-        told = f"{loss:f}" if lower else f"{loss:f} (worse)"
-        log.write(f"Trial #{trial} (eta = {eta:f}): {told}\n")
+        result = f"{loss:f}" if lower else f"{loss:f} (worse)"
+        log.write(f"Trial #{trial} (eta = {eta:f}): {result}\n")
         left -= lower
         if loss < lowest:
             best, lowest = eta, loss
@@ -302,7 +302,7 @@ def _calibrated(sgd: _Descent, p: dict[str, Any], log: Log, rng: np.random.Gener
 
 
 def _frozen(sgd: _Descent) -> Any:
-    """Return a state whose steps are too small to change anything: the loss at 0."""
+    """Return a state whose steps are negligible: it measures the loss at 0."""
     return sgd.state(1e300)
 
 
@@ -319,11 +319,11 @@ def _after_mistakes(
         return np.zeros(problem.n_weights)
     settings = Settings(0.0, 0.0, options.pop("C", 1.0))
     learner = Online(settings, shuffle=True, random_state=rng, **options)
-    how = learner._options()
-    state = problem.online_state(how, None)
+    learner_options = learner._options()
+    state = problem.online_state(learner_options, None)
     w: Vector = state.last
     for iteration in range(1, p["max_iterations"] + 1):
-        state, report = problem.online_pass(how, state, rng.permutation(n))
+        state, report = problem.online_pass(learner_options, state, rng.permutation(n))
         if not report["complete"]:
             raise KeyboardInterrupt
         w = state.mean if learner.average else state.last

@@ -17,7 +17,7 @@ from .model_dump import ParsedDump
 from .tagger import Tagger
 from .trainer import Trainer
 
-#: Parameter of the estimator to its name as a parameter of a trainer, where these differ.
+#: Estimator parameter to trainer parameter, if the names differ.
 _NAMES = {
     "min_freq": "feature.minfreq",
     "all_possible_states": "feature.possible_states",
@@ -34,18 +34,18 @@ _OTHERS = ("algorithm", "verbose", "model_filename", "keep_tempfiles", "trainer_
 class CRF(BaseEstimator):  # type: ignore[misc]
     """A trainer and a tagger as one estimator.
 
-    Parameters that are None have the algorithm's default. This estimator is for programs that are
-    written for sklearn-crfsuite; :class:`structlearn.estimators.CRF` proves how close it is to the
-    optimum, and takes more kinds of structures and features.
+    Parameters that are None take the algorithm's default. This estimator is for programs written
+    for sklearn-crfsuite; :class:`structlearn.estimators.CRF` proves how close it is to the optimum,
+    and takes more kinds of structures and features.
 
     Parameters
     ----------
     algorithm : {"lbfgs", "l2sgd", "ap", "pa", "arow"}, default="lbfgs"
         See :meth:`Trainer.select`.
     min_freq : float, optional
-        Leave out features that occur less often, an attribute being counted with each label.
+        Leave out features that occur less often; an attribute counts once per label.
     all_possible_states, all_possible_transitions : bool, optional
-        Make features of attributes and labels, or of pairs of labels, that were never seen.
+        Also make features of unseen pairs of attribute and label, or of label and label.
     c1, c2 : float, optional
         Weights of ‖w‖₁ and ‖w‖².
     max_iterations : int, optional
@@ -54,24 +54,24 @@ class CRF(BaseEstimator):  # type: ignore[misc]
     calibration_eta, calibration_rate, calibration_samples : optional
     calibration_candidates, calibration_max_trials : optional
     pa_type, c, error_sensitive, averaging, variance, gamma : optional
-        Parameters of the algorithms; :meth:`Trainer.help` says what each does.
+        Parameters of the algorithms; :meth:`Trainer.help` describes each.
     verbose : bool, default=False
         Print a line for each iteration.
     model_filename : path, optional
-        Where the model is; ``fit`` writes it there. Otherwise it is in memory.
+        The path of the model, written by ``fit``. By default the model stays in memory.
     keep_tempfiles : bool, default=False
-        Keep the file that ``modelfile.name`` makes.
+        Keep the file created by ``modelfile.name``.
     trainer_cls : class, optional
-        In the place of ``LinePerIterationTrainer``.
+        Replaces ``LinePerIterationTrainer``.
 
     Attributes
     ----------
     tagger_ : Tagger or None
-        What labels; None before ``fit``.
+        The tagger of the model; None before ``fit``.
     training_log_ : TrainLogParser or None
-        What training said.
+        The log of training.
     classes_, attributes_ : list of str or None
-        The labels, and the attributes that have weights.
+        The labels, and the attributes with weights.
     state_features_ : dict or None
         (attribute, label) to weight.
     transition_features_ : dict or None
@@ -152,7 +152,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
         y : list of lists of str
             The label of each item.
         X_dev, y_dev : optional
-            Sequences that every iteration is tried on.
+            Held-out sequences, labelled after every iteration.
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
@@ -196,7 +196,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X: Any) -> npt.NDArray[Any]:
-        """Return for each sequence what :meth:`predict_marginals_single` returns."""
+        """Return :meth:`predict_marginals_single` for each sequence."""
         return np.array([self.predict_marginals_single(x) for x in X], dtype=object)
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
@@ -207,7 +207,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
         return [{k: tagger.marginal(k, t) for k in labels} for t in range(len(xseq))]
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the share of labels that are predicted right."""
+        """Return the share of labels that are predicted correctly."""
         return flat_accuracy_score(y, self.predict(X))
 
     def _fitted(self) -> Tagger:
@@ -216,7 +216,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(
-                "this CRF has no model yet: call fit, or give model_filename, the file of one"
+                "this CRF has no model yet: call fit, or set model_filename to a model's file"
             )
         return tagger
 
@@ -226,7 +226,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
 
     @property
     def tagger_(self) -> Tagger | None:
-        """What labels; None before ``fit``."""
+        """The tagger of the model; None before ``fit``."""
         if "_tagger" not in self.__dict__:
             tagger = Tagger()
             if "_model" in self.__dict__:
@@ -239,7 +239,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
         return self._tagger
 
     def _content(self) -> ParsedDump | None:
-        """Return what is in the model; None before ``fit``."""
+        """Return the content of the model; None before ``fit``."""
         if "_info" not in self.__dict__:
             if self.tagger_ is None:
                 return None
@@ -253,7 +253,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
 
     @property
     def attributes_(self) -> list[str] | None:
-        """The attributes that have weights."""
+        """The attributes with weights."""
         content = self._content()
         return None if content is None else list(content.attributes)
 
@@ -277,7 +277,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
 
     @property
     def num_attributes_(self) -> int | None:
-        """Number of attributes that have weights."""
+        """Number of attributes with weights."""
         content = self._content()
         return None if content is None else int(content.header["num_attrs"])
 
@@ -300,16 +300,16 @@ class CRF(BaseEstimator):  # type: ignore[misc]
 
 
 class ModelFile:
-    """A file with a model, which is written when its name is asked for.
+    """A model file, written when its name is first read.
 
     Parameters
     ----------
     filename : path or None
-        Where the model is already.
+        The path of an existing model file.
     model : bytes or None
-        The model, to be written to a temporary file; None: there is none.
+        The model, to be written to a temporary file; None if there is no model.
     kept : bool
-        Whether the temporary file stays.
+        Whether to keep the temporary file.
     """
 
     def __init__(
@@ -322,7 +322,7 @@ class ModelFile:
 
     @property
     def name(self) -> str | None:
-        """The path of the file; None: there is no model."""
+        """The path of the file; None if there is no model."""
         if self._name is None and self._model is not None:
             number, self._name = tempfile.mkstemp(".crfsuite", "model")
             self._made = True
@@ -340,7 +340,7 @@ class LinePerIterationTrainer(Trainer):
     """A trainer that prints a line for each iteration, and the scores of held-out sequences."""
 
     def on_iteration(self, log: str, info: dict[str, Any]) -> None:
-        """Print what an iteration was like."""
+        """Print the facts of an iteration."""
         words = ["Iter {num:<3}  time={time:<5.2f}  loss={loss:<8.2f}".format(**info)]
         if "active_features" in info:
             words.append(f"active={info['active_features']:<5}")
@@ -362,8 +362,8 @@ class LinePerIterationTrainer(Trainer):
         if scores:
             width = max(len("Label"), *map(len, scores))
             put(f"{'Label':<{width}}  Precision  Recall     F1  Support")
-            for label, one in sorted(scores.items()):
-                numbers = [0.0 if x is None else x for x in (one.precision, one.recall, one.f1)]
-                shown = "{:>9.3f}  {:>6.3f}  {:>5.3f}".format(*numbers)
-                put(f"{label:<{width}}  {shown}  {one.ref:>7}")
+            for label, row in sorted(scores.items()):
+                numbers = [0.0 if x is None else x for x in (row.precision, row.recall, row.f1)]
+                columns = "{:>9.3f}  {:>6.3f}  {:>5.3f}".format(*numbers)
+                put(f"{label:<{width}}  {columns}  {row.ref:>7}")
         super().on_optimization_end(log)

@@ -1,4 +1,4 @@
-"""How well weights label held-out sequences, in CRFsuite's words."""
+"""Scores of held-out sequences, in CRFsuite's format."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def write_evaluation(
 ) -> None:
     """Write counts and scores by label, their means, and the accuracies.
 
-    As with CRFsuite, labels that are not in the gold sequences count 0 in the means, and what is
-    predicted for them is left out of the accuracy.
+    As in CRFsuite, labels absent from the gold sequences count 0 in the means, and their
+    predictions are left out of the accuracy.
 
     Parameters
     ----------
     labels : list of str
         Names of the labels.
     gold, predicted : lists of arrays
-        The numbers of the labels of each sequence.
+        The label indices of each sequence.
     write : callable
         Takes a line.
     """
     n = len(labels)
     every = np.concatenate([*gold, np.empty(0, np.int64)]).astype(np.int64)
-    found = np.concatenate([*predicted, np.empty(0, np.int64)]).astype(np.int64)
-    match = np.bincount(every[every == found], minlength=n)
-    model, reference = np.bincount(found, minlength=n), np.bincount(every, minlength=n)
+    chosen_labels = np.concatenate([*predicted, np.empty(0, np.int64)]).astype(np.int64)
+    match = np.bincount(every[every == chosen_labels], minlength=n)
+    model, reference = np.bincount(chosen_labels, minlength=n), np.bincount(every, minlength=n)
     present = reference > 0
     precision = np.where(present, match / np.maximum(model, 1), 0.0)
     recall = match / np.maximum(reference, 1)

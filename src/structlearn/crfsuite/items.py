@@ -1,4 +1,4 @@
-"""Sequences of items: tokens with their attributes, read once."""
+"""Sequences of items: tokens with their attributes, parsed once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class ItemSequence:
-    """The attributes of the items of one sequence, as CRFsuite has them.
+    """The attributes of the items of one sequence, as in CRFsuite.
 
     Parameters
     ----------
     pyseq : iterable of items
         An item is an iterable of strings, the attributes; or a dictionary. There
         ``{"word": "fish"}`` is the attribute ``word:fish``, a number or a boolean the attribute's
-        value, and what is nested is named ``outer:inner``. Strings may be bytes of UTF-8.
+        value, and nested entries are named ``outer:inner``. Strings may be bytes of UTF-8.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class ItemSequence:
     """
 
     def __init__(self, pyseq: Any) -> None:
-        #: For each item its attributes with their values, repeats kept.
+        #: The attributes of each item with their values, repeats included.
         self._tokens: list[list[tuple[str, float]]] = []
         if isinstance(pyseq, ItemSequence):
             self._tokens = pyseq._tokens
@@ -58,7 +58,7 @@ class ItemSequence:
 
 
 def read_items(table: Any, xseq: Any) -> tuple[Any, Any, Any]:
-    """Return a sequence in the numbers of a table of names, which learns new names.
+    """Return a sequence as indices into a table of names, which adds new names.
 
     Returns
     -------
@@ -68,18 +68,18 @@ def read_items(table: Any, xseq: Any) -> tuple[Any, Any, Any]:
     """
     tokens = readable(xseq)
     try:
-        _, *found = table.read([tokens], True, ":", False)
+        _, *arrays = table.read([tokens], True, ":", False)
     except ValueError:
         decoded = decoded_items(tokens)
         if decoded is None:
             raise
-        _, *found = table.read([decoded], True, ":", False)
-    lengths, attributes, values = found
+        _, *arrays = table.read([decoded], True, ":", False)
+    lengths, attributes, values = arrays
     return lengths, attributes, values
 
 
 def readable(xseq: Any) -> Any:
-    """Return a sequence of items as the core reads it; ValueError for what is none."""
+    """Return a sequence of items in a form that the core reads; ValueError if it is not one."""
     if isinstance(xseq, ItemSequence):
         return xseq._tokens
     if isinstance(xseq, (str, bytes)):
@@ -94,13 +94,13 @@ def readable(xseq: Any) -> Any:
 
 
 def decoded_items(tokens: Any) -> Any:
-    """Return the same with strings in the place of bytes; None if there are no bytes."""
-    found = False
+    """Return the tokens with strings in place of bytes; None if there are no bytes."""
+    has_bytes = False
 
     def text(value: Any) -> Any:
-        nonlocal found
+        nonlocal has_bytes
         if isinstance(value, bytes):
-            found = True
+            has_bytes = True
             return value.decode("utf-8")
         if isinstance(value, Mapping):
             return {text(name): text(inner) for name, inner in value.items()}
@@ -109,11 +109,11 @@ def decoded_items(tokens: Any) -> Any:
         return value
 
     decoded = [text(t if isinstance(t, Mapping) or not _plain(t) else list(t)) for t in tokens]
-    return decoded if found else None
+    return decoded if has_bytes else None
 
 
 def as_text(value: Any, what: str) -> str:
-    """Return a string, which may be given as bytes of UTF-8; TypeError for anything else."""
+    """Return a string, decoded from UTF-8 if given as bytes; TypeError for anything else."""
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if not isinstance(value, str):
@@ -122,7 +122,7 @@ def as_text(value: Any, what: str) -> str:
 
 
 def as_integer(value: Any, what: str) -> int:
-    """Return a number without its fraction, as Cython converts it; TypeError if it is none."""
+    """Return a number truncated to an integer, as Cython does; TypeError if it is not one."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
         raise TypeError(f"{what} is an integer, not {type(value).__name__}")
     return int(value)

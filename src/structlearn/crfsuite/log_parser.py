@@ -1,24 +1,23 @@
-"""Logs of training, read line by line while they are written."""
+"""A parser of training logs, line by line while they are written."""
 
 from __future__ import annotations
 
 import re
 from collections import namedtuple
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-#: Counts and scores of one label among held-out sequences; scores are None if it is not there.
+#: Counts and scores of one label in the held-out sequences; scores are None if it is absent.
 LabelScore = namedtuple("LabelScore", "match model ref precision recall f1")
 
 _HEAD = re.compile(r"\*{5} (?:Iteration|Epoch) #(\d+) \*{5}\n")
 _SECONDS = re.compile(r"Seconds required: (\d+\.\d+)")
 _FEATURES = re.compile(r"Number of features: (\d+)")
 _TOTAL = re.compile(r"Total seconds required for training: (\d+\.\d+)")
-#: A fact of an iteration: its name, what its line looks like, and its type.
+#: A fact of an iteration: its name, its title in the log, the pattern of its value, and its type.
 _FACTS: list[tuple[str, re.Pattern[str], Callable[[str], Any]]] = [
     (name, re.compile(rf"{words}: ({number})"), kind)
     for name, words, number, kind in (
@@ -37,24 +36,24 @@ _LABEL = re.compile(r"\s{4}(.+): \((\d+), (\d+), (\d+)\) \((\S+), (\S+), (\S+)\)
 
 
 class TrainLogParser:
-    """What a log of training has said so far.
+    """The content of a training log so far.
 
     Attributes
     ----------
     featgen_percent, featgen_num_features : int
-        How far the features are made, and how many there are in the end.
+        The progress of feature generation, and the final number of features.
     featgen_seconds, training_seconds, storing_seconds : float
-        Times of these parts of training.
+        The times of these stages of training.
     iterations : list of dict
-        One dictionary for each iteration: ``num``, ``loss``, ``time``, what else the algorithm
-        tells, and ``scores``, a :class:`LabelScore` by label, with averages and accuracies if
+        One dictionary per iteration: ``num``, ``loss``, ``time``, other facts that the algorithm
+        logs, and ``scores``, a :class:`LabelScore` by label, with averages and accuracies if
         sequences are held out.
     last_iteration : dict
-        The last of them.
+        The last one.
     log : list of str
         All lines.
     events : list of (str, int, int)
-        What has happened, and which lines tell of it.
+        The events, each with the range of its lines.
     """
 
     def __init__(self) -> None:
@@ -76,7 +75,7 @@ class TrainLogParser:
         return "".join(self.log[begin:end])
 
     def feed(self, line: str) -> str | None:
-        """Take a line; return the event that it ends, if it does.
+        """Parse a line; return the event that it completes, if any.
 
         Events are start, featgen_progress, featgen_end, prepared, prepare_error, iteration,
         optimization_end and end.
@@ -119,7 +118,7 @@ class TrainLogParser:
         return None
 
     def _between(self, line: str) -> str | None:
-        """Take a line before, between or after the iterations."""
+        """Parse a line before, between or after the iterations."""
         prepared = self.state == "AFTER_ITERATION"
         if head := _HEAD.match(line):
             self.state = "ITERATION"
@@ -145,17 +144,17 @@ class TrainLogParser:
         assert self.last_iteration is not None
         facts = self.last_iteration
         for name, pattern, kind in _FACTS:
-            if found := pattern.match(line):
-                facts[name] = kind(found[1])
-        if found := _AVERAGES.match(line):
-            for name, value in zip(("precision", "recall", "f1"), found.groups(), strict=True):
+            if match := pattern.match(line):
+                facts[name] = kind(match[1])
+        if match := _AVERAGES.match(line):
+            for name, value in zip(("precision", "recall", "f1"), match.groups(), strict=True):
                 facts[f"avg_{name}"] = float(value)
-        if found := _ACCURACY.match(line):
-            name = f"{found[1].lower()}_accuracy"
-            facts[name] = Fraction(int(found[2]), int(found[3]))
+        if match := _ACCURACY.match(line):
+            name = f"{match[1].lower()}_accuracy"
+            facts[name] = Fraction(int(match[2]), int(match[3]))
             facts[f"{name}_float"] = float(facts[name])
-        if found := _LABEL.match(line):
-            label, *numbers = found.groups()
+        if match := _LABEL.match(line):
+            label, *numbers = match.groups()
             scores = [None if x.startswith("*") else float(x) for x in numbers[3:]]
             facts["scores"][label] = LabelScore(*map(int, numbers[:3]), *scores)
         return None

@@ -26,27 +26,27 @@ def _flat(name: str, y_true: Any, y_pred: Any, *more: Any, **options: Any) -> An
 
 
 def flat_accuracy_score(y_true: Any, y_pred: Any) -> float:
-    """Return the share of labels that are predicted right."""
+    """Return the share of labels that are predicted correctly."""
     return float(_flat("accuracy_score", y_true, y_pred))
 
 
 def flat_precision_score(y_true: Any, y_pred: Any, **options: Any) -> Any:
-    """Return scikit-learn's ``precision_score`` of all labels; options are those it takes."""
+    """Return scikit-learn's ``precision_score`` of all labels, with its options."""
     return _flat("precision_score", y_true, y_pred, **options)
 
 
 def flat_recall_score(y_true: Any, y_pred: Any, **options: Any) -> Any:
-    """Return scikit-learn's ``recall_score`` of all labels; options are those it takes."""
+    """Return scikit-learn's ``recall_score`` of all labels, with its options."""
     return _flat("recall_score", y_true, y_pred, **options)
 
 
 def flat_f1_score(y_true: Any, y_pred: Any, **options: Any) -> Any:
-    """Return scikit-learn's ``f1_score`` of all labels; options are those it takes."""
+    """Return scikit-learn's ``f1_score`` of all labels, with its options."""
     return _flat("f1_score", y_true, y_pred, **options)
 
 
 def flat_fbeta_score(y_true: Any, y_pred: Any, beta: float, **options: Any) -> Any:
-    """Return scikit-learn's ``fbeta_score`` of all labels; options are those it takes."""
+    """Return scikit-learn's ``fbeta_score`` of all labels, with its options."""
     return _flat("fbeta_score", y_true, y_pred, beta=beta, **options)
 
 

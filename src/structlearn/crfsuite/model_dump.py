@@ -1,4 +1,4 @@
-"""What is in a model file, as dictionaries and as text."""
+"""The content of a model file, as dictionaries and as text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PLACES = ("off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attr
 
 
 class ParsedDump:
-    """What is in a model.
+    """The content of a model.
 
     Attributes
     ----------
     header : dict of str to str
-        Entries of the file's header.
+        Fields of the file's header.
     labels, attributes : dict of str to str
-        Names, and their numbers.
+        Names, and their indices.
     transitions : dict
         (label, next label) to weight.
     state_features : dict
@@ -37,10 +37,10 @@ class ParsedDump:
 
 
 def parsed(data: bytes, chain: Any) -> ParsedDump:
-    """Return what is in a file, which ``chain`` was read from."""
-    found = ParsedDump()
+    """Return the content of a file, from which ``chain`` was read."""
+    dump = ParsedDump()
     magic, size, kind, version, *numbers = struct.unpack_from("<4sI4s9I", data)
-    found.header = {
+    dump.header = {
         "magic": magic.decode("latin-1"),
         "size": str(size),
         "type": kind.decode("latin-1"),
@@ -49,19 +49,19 @@ def parsed(data: bytes, chain: Any) -> ParsedDump:
         **dict(zip(_PLACES, (f"0x{place:X}" for place in numbers[3:]), strict=True)),
     }
     labels, attributes = chain.labels, chain.names.names()
-    found.labels = {label: str(i) for i, label in enumerate(labels)}
-    found.attributes = {name: str(i) for i, name in enumerate(attributes)}
+    dump.labels = {label: str(i) for i, label in enumerate(labels)}
+    dump.attributes = {name: str(i) for i, name in enumerate(attributes)}
     row_ptr, column = (memoryview(chain.arrays[name]).cast("B").cast("I")
                        for name in ("row_ptr", "column"))  # fmt: skip
     weight, pairs = (memoryview(chain.arrays[name]).cast("B").cast("d")
                      for name in ("weight", "transition1"))  # fmt: skip
     for i, value in enumerate(pairs):
         if value:
-            found.transitions[labels[i // len(labels)], labels[i % len(labels)]] = value
+            dump.transitions[labels[i // len(labels)], labels[i % len(labels)]] = value
     for a, name in enumerate(attributes):
         for j in range(row_ptr[a], row_ptr[a + 1]):
-            found.state_features[name, labels[column[j]]] = weight[j]
-    return found
+            dump.state_features[name, labels[column[j]]] = weight[j]
+    return dump
 
 
 def dumped(content: ParsedDump) -> Iterator[str]:

@@ -14,11 +14,11 @@ class Parameter(NamedTuple):
     Attributes
     ----------
     default : int, float, bool or str
-        Its type is that of the values which users get.
+        Its type is also that of values returned to users.
     help : str
-        What it does.
+        What the parameter does.
     whole : bool
-        Whether values are cut down to whole numbers although users get them as floats.
+        Whether values are truncated to whole numbers although users get them as floats.
     """
 
     default: Any
@@ -67,8 +67,8 @@ ALGORITHMS: dict[str, dict[str, Parameter]] = {
         "delta": Parameter(1e-6, _MINIMISED),
         "calibration.eta": Parameter(0.1, "The first learning rate to be tried."),
         "calibration.rate": Parameter(2.0, "From one learning rate to the next: this factor."),
-        "calibration.samples": Parameter(1000.0, "Try rates on so many sequences.", whole=True),
-        "calibration.candidates": Parameter(10, "Stop after so many rates that lower the loss."),
+        "calibration.samples": Parameter(1000.0, "Try rates on this many sequences.", whole=True),
+        "calibration.candidates": Parameter(10, "Stop after this many rates that lower the loss."),
         "calibration.max_trials": Parameter(20, "The maximum number of rates to try."),
     },
     "averaged-perceptron": {
@@ -99,7 +99,7 @@ _SHORT = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
 def full_name(algorithm: str, type: str = "crf1d") -> str:
-    """Return the full name of an algorithm; ValueError if there is none of that name."""
+    """Return the full name of an algorithm; ValueError if it is unknown."""
     name = algorithm.lower()
     name = _SHORT.get(name, name)
     if name not in ALGORITHMS or type != "crf1d":
@@ -111,9 +111,9 @@ def full_name(algorithm: str, type: str = "crf1d") -> str:
 
 
 def checked_value(name: str, parameter: Parameter, value: Any) -> Any:
-    """Return a value in the type of the parameter; ValueError if it has none there.
+    """Return a value converted to the parameter's type; ValueError if that is impossible.
 
-    As with CRFsuite, a value may be a string, and what stands for a whole number is cut down.
+    As in CRFsuite, a value may be a string, and values of whole-number parameters are truncated.
     """
     if isinstance(parameter.default, str):
         return value.decode("utf-8") if isinstance(value, bytes) else str(value)

@@ -1,4 +1,4 @@
-"""python-crfsuite's tagger; it needs Python and the core alone."""
+"""python-crfsuite's tagger, which needs only Python and the core."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Tagger:
-    """Labels sequences with a model of CRFsuite's.
+    """Labels sequences with a CRFsuite model.
 
-    A tagger remembers the sequence that was set or labelled last: :meth:`marginal` and
-    :meth:`probability` are about it.
+    A tagger remembers the last sequence set or labelled: :meth:`marginal` and
+    :meth:`probability` refer to it.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Tagger:
         return self._open(data, os.fspath(name))
 
     def open_inmemory(self, value: bytes) -> contextlib.closing[Tagger]:
-        """Take a model from the bytes of its file."""
+        """Read a model from the bytes of its file."""
         if not isinstance(value, bytes):
             raise TypeError(f"a model is bytes, not {type(value).__name__}")
         return self._open(value, "the model")
@@ -70,7 +70,7 @@ class Tagger:
     # -- sequences ------------------------------------------------------------------------------
 
     def set(self, xseq: Any) -> None:
-        """Choose the sequence that later questions are about.
+        """Set the sequence for later queries.
 
         Parameters
         ----------
@@ -78,11 +78,11 @@ class Tagger:
             See :class:`ItemSequence`.
         """
         self._opened()
-        # A copy: whoever gave it may change it.
+        # A copy, in case the caller changes it.
         self._x, self._marginals = ItemSequence(xseq)._tokens, None
 
     def tag(self, xseq: Any = None) -> list[str]:
-        """Return the best labels of a sequence; by default of the last one."""
+        """Return the best labels of a sequence, by default the last one."""
         chain = self._opened()
         x = self._x if xseq is None else readable(xseq)
         try:
@@ -96,7 +96,7 @@ class Tagger:
         return labels
 
     def probability(self, yseq: Iterable[str | bytes]) -> float:
-        """Return the probability of labels of the last sequence; 0 if it has no items."""
+        """Return the probability of labels for the last sequence; 0 if it has no items."""
         chain, labels = self._opened(), [as_text(label, "a label") for label in yseq]
         n = len(self._x)
         if n == 0:
@@ -130,16 +130,16 @@ class Tagger:
         if label not in self._opened().labels:
             raise RuntimeError(f"Failed to convert into label identifier: {label}")
 
-    # -- what is in the model -------------------------------------------------------------------
+    # -- the content of the model ---------------------------------------------------------------
 
     def info(self) -> ParsedDump:
-        """Return what is in the model: labels, attributes and weights."""
+        """Return the content of the model: labels, attributes and weights."""
         if self._chain is None:
             raise RuntimeError("Tagger is closed")
         return parsed(self._data, self._chain)
 
     def dump(self, filename: str | os.PathLike[str] | None = None) -> None:
-        """Write what is in the model as text; by default to standard output."""
+        """Write the content of the model as text; by default to standard output."""
         lines = dumped(self.info())
         if filename is None:
             put("".join(lines), end="")

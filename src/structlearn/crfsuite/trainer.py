@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import FileError
 from ..printing import put
@@ -13,16 +14,13 @@ from .items import as_integer, as_text
 from .log_parser import TrainLogParser
 from .parameters import ALGORITHMS, checked_value, full_name
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..scoring.layout import WeightLayout
     from .training_data import TrainingData
 
 
 class CRFSuiteError(Exception):
-    """Training ended with an error of CRFsuite's; kept for programs that catch it."""
+    """Training ended with a CRFsuite error; kept for programs that catch it."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -30,7 +28,7 @@ class CRFSuiteError(Exception):
 
 
 class BaseTrainer:
-    """Takes labelled sequences, learns from them, and writes CRFsuite's model files.
+    """Collects labelled sequences, trains on them, and writes CRFsuite's model files.
 
     Parameters
     ----------
@@ -39,9 +37,9 @@ class BaseTrainer:
     params : dict, optional
         Values of the algorithm's parameters, see :meth:`set`.
     verbose : bool, default=True
-        Whether training prints what it does.
+        Whether training prints its log.
     random_state : int, default=0
-        Seed of the order in which examples are looked at.
+        Seed of the order of the examples.
     n_jobs : int, default=1
         Number of threads of "lbfgs"; the result does not depend on it.
     """
@@ -86,9 +84,9 @@ class BaseTrainer:
     @property
     def _values(self) -> dict[str, Any]:
         """The values of all parameters of the algorithm."""
-        known = ALGORITHMS[self._algorithm]
-        given: dict[str, Any] = self.__dict__.setdefault("_given", {})
-        return {name: given.get(name, parameter.default) for name, parameter in known.items()}
+        parameters = ALGORITHMS[self._algorithm]
+        values: dict[str, Any] = self.__dict__.setdefault("_given", {})
+        return {name: values.get(name, parameter.default) for name, parameter in parameters.items()}
 
     # -- data -----------------------------------------------------------------------------------
 
@@ -102,7 +100,7 @@ class BaseTrainer:
         yseq : iterable of str
             The label of each item.
         group : int, default=0
-            Sequences of one group can be held out in training.
+            The sequences of one group can be held out in training.
         """
         self._data.append(xseq, yseq, group)
 
@@ -154,7 +152,7 @@ class BaseTrainer:
         return dict(self._values)
 
     def help(self, name: str | bytes) -> str:
-        """Return what a parameter does."""
+        """Return the description of a parameter."""
         return ALGORITHMS[self._algorithm][self._known(name)].help
 
     def _known(self, name: str | bytes) -> str:
@@ -166,7 +164,7 @@ class BaseTrainer:
     # -- training -------------------------------------------------------------------------------
 
     def message(self, message: str) -> None:
-        """Take a line of the log of training; override it to read the log."""
+        """Handle a line of the training log; override it to read the log."""
         if self.verbose:
             put(message, end="")
 
@@ -174,14 +172,14 @@ class BaseTrainer:
         pass
 
     def train(self, model: str | bytes | os.PathLike[str], holdout: int = -1) -> None:
-        """Learn from the sequences and write the model.
+        """Train on the sequences and write the model.
 
         Parameters
         ----------
         model : path
-            The file; it is written whole at the end. An empty one: nothing is written.
+            The file, written completely at the end. If empty, nothing is written.
         holdout : int, default=-1
-            Sequences of this group are not learned from; every iteration is tried on them.
+            The group held out from training; every iteration is evaluated on it.
         """
         self._before_train()
         from .algorithms import Log, cost_of, run_algorithm
@@ -253,7 +251,7 @@ class BaseTrainer:
         try:
             with replaced(path) as file:
                 file.write(content)
-        except FileError as error:  # python-crfsuite's is the system's
+        except FileError as error:  # python-crfsuite raises the system's error
             if not isinstance(error.__cause__, OSError):
                 raise
             raise OSError(error.__cause__.errno, error.__cause__.strerror, path) from None
@@ -262,12 +260,12 @@ class BaseTrainer:
 
 
 class Trainer(BaseTrainer):
-    """A trainer that reads its own log.
+    """A trainer that parses its own log.
 
     Attributes
     ----------
     logparser : TrainLogParser
-        What the last training has said; its ``iterations`` have the loss and, for held-out
+        The parsed log of the last training; its ``iterations`` have the loss and, with held-out
         sequences, the scores of each.
     """
 
@@ -277,7 +275,7 @@ class Trainer(BaseTrainer):
         self.logparser = TrainLogParser()
 
     def message(self, message: str) -> None:
-        """Take a line of the log; print it by the method of the event that it ends."""
+        """Parse a line of the log; print it by the method of the event that it completes."""
         event = self.logparser.feed(message)
         if event is None or not self.verbose:
             return
@@ -294,11 +292,11 @@ class Trainer(BaseTrainer):
         put(log, end="")
 
     def on_featgen_progress(self, log: str, percent: int) -> None:
-        """Print how many of the features are made."""
+        """Print the progress of feature generation."""
         put(log, end="")
 
     def on_featgen_end(self, log: str) -> None:
-        """Print how many features there are."""
+        """Print the number of features."""
         put(log, end="")
 
     def on_prepared(self, log: str) -> None:
@@ -306,11 +304,11 @@ class Trainer(BaseTrainer):
         put(log, end="")
 
     def on_prepare_error(self, log: str) -> None:
-        """Print why there is nothing to be learned."""
+        """Print why nothing can be trained."""
         put(log, end="")
 
     def on_iteration(self, log: str, info: dict[str, Any]) -> None:
-        """Print what an iteration was like."""
+        """Print the facts of an iteration."""
         put(log, end="")
 
     def on_optimization_end(self, log: str) -> None:

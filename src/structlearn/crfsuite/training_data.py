@@ -1,4 +1,4 @@
-"""Labelled sequences as they are appended, and the learning problems of CRFsuite's features."""
+"""Labelled sequences, and the learning problems made of them with CRFsuite's features."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Sequence(NamedTuple):
 
 
 class TrainingData:
-    """Sequences with labels; names are numbered in the order in which they are first seen."""
+    """Sequences with labels; names are numbered in the order of first occurrence."""
 
     def __init__(self) -> None:
         self._names = _core.NameTable()
@@ -64,22 +64,22 @@ class TrainingData:
                 f"The numbers of items and labels differ: |x| = {n}, |y| = {len(labels)}"
             )
         if n:
-            known = self._labels
-            numbers = array("q", [known.setdefault(label, len(known)) for label in labels])
+            indices = self._labels
+            numbers = array("q", [indices.setdefault(label, len(indices)) for label in labels])
             self._sequences.append(_Sequence(lengths, attributes, values, numbers.tobytes(), group))
 
     def groups(self, holdout: int) -> tuple[list[_Sequence], list[_Sequence]]:
-        """Return the sequences to learn from, and those that are held out."""
+        """Return the sequences for training, and the held-out ones."""
         held = [s for s in self._sequences if s.group == holdout]
         if holdout >= 0 and self._sequences and not held:
-            known = ", ".join(map(str, sorted({s.group for s in self._sequences})))
-            raise ValueError(f"holdout={holdout}: no sequence is in this group; groups: {known}")
+            groups = ", ".join(map(str, sorted({s.group for s in self._sequences})))
+            raise ValueError(f"holdout={holdout}: no sequence is in this group; groups: {groups}")
         return [s for s in self._sequences if s.group != holdout], held
 
     def problem(
         self, sequences: list[_Sequence], layout: WeightLayout, cost: Cost | None = None
     ) -> ArrayProblem:
-        """Return some sequences as a problem, with their labels."""
+        """Return sequences as a problem, with their labels."""
         rows = self._rows(sequences)
         labels, ptr = _gold(sequences)
         outputs = [labels[ptr[i] : ptr[i + 1]] for i in range(len(sequences))]
@@ -111,7 +111,7 @@ class TrainingData:
         all_states: bool,
         all_transitions: bool,
     ) -> FeatureCounts:
-        """Count attributes with labels, and pairs of labels; return those that are features.
+        """Count attributes with labels, and pairs of labels; return those that become features.
 
         Parameters
         ----------
@@ -144,11 +144,11 @@ class TrainingData:
         return FeatureCounts(self.n_attributes, n, state, pair[counts >= least])
 
     def file(self, layout: WeightLayout, w: Vector) -> bytes:
-        """Return the model file of some weights."""
+        """Return the model file of the given weights."""
         return _core.crfsuite_bytes(self.labels, self.attributes, *self.arrays(layout, w))
 
     def arrays(self, layout: WeightLayout, w: Vector) -> tuple[Any, Any, Vector, Vector]:
-        """Return weights as files have them.
+        """Return weights in the form of files.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class TrainingData:
         return label.row_ptr, label.column, weights, np.ascontiguousarray(table.reshape(n, n))
 
     def n_active_attributes(self, layout: WeightLayout, w: Vector) -> int:
-        """Return how many attributes have a weight other than 0."""
+        """Return the number of attributes with a nonzero weight."""
         block = layout.blocks["label"]
         assert block is not None
         assert block.row_ptr is not None
@@ -200,7 +200,7 @@ class FeatureCounts(NamedTuple):
         return len(self.state) + len(self.transition)
 
     def layout(self) -> WeightLayout:
-        """Return the weights that these features have."""
+        """Return the layout of the weights of these features."""
         n = self.n_labels
         begin = np.searchsorted(self.state, np.arange(self.n_attributes + 1, dtype=np.int64) * n)
         row_ptr, column, real = filled_rows(
@@ -222,7 +222,7 @@ def _joined(buffers: Iterable[bytes], dtype: Any) -> npt.NDArray[Any]:
 
 
 def _gold(sequences: list[_Sequence]) -> tuple[Integers, Integers]:
-    """Return all labels, and where those of each sequence begin."""
+    """Return all labels, and the start of each sequence."""
     labels = _joined((s.labels for s in sequences), np.int64)
     ptr = np.concatenate(([0], np.cumsum([len(s.labels) // 8 for s in sequences])))
     return labels, ptr.astype(np.int64)
@@ -230,12 +230,12 @@ def _gold(sequences: list[_Sequence]) -> tuple[Integers, Integers]:
 
 def _totals(keys: Integers, values: Vector | None) -> tuple[Integers, Vector]:
     """Return the distinct keys, increasing, and the sum of the values of each (None: ones)."""
-    found, place = np.unique(keys, return_inverse=True)
-    return found, np.bincount(place, values, minlength=len(found)).astype(np.float64)
+    distinct, place = np.unique(keys, return_inverse=True)
+    return distinct, np.bincount(place, values, minlength=len(distinct)).astype(np.float64)
 
 
 def _with_zeros(keys: Integers, counts: Vector, every: Integers) -> tuple[Integers, Vector]:
-    """Return counts with 0 for the further keys; both increase."""
+    """Return counts with zeros for additional keys; both are increasing."""
     joined = np.union1d(keys, every)
     filled = np.zeros(len(joined))
     filled[np.searchsorted(joined, keys)] = counts

@@ -1,13 +1,14 @@
-"""The scikit-learn interface of the library: fit, predict, and everything that goes with them.
+"""The scikit-learn interface of the library: estimators with fit, predict and the rest.
 
-Imported when first used: taggers learn by the parts of this package that need no scikit-learn.
+Names are imported when first used: taggers need only the parts that do not need scikit-learn.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..lazy import lazy_names
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .adagrad import AdaGrad
     from .annotators import AnnotatorModel, majority_vote

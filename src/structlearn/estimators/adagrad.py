@@ -1,4 +1,4 @@
-"""Subgradient steps with a length for each weight."""
+"""Subgradient steps with a step size for each weight."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from .model import StructuredModel
 
 
 class AdaGrad(AdaGradParameters, StructuredModel):
-    """Minimise ½‖w‖² + C·Σ_n loss_n by steps that are longer where the gradients were small.
+    """Minimise ½‖w‖² + C·Σ_n loss_n by steps that are longer where gradients have been small.
 
     With g the gradient of an example's loss, N examples and H = δ + √Σg² over the steps so far, an
     update is w ← (H∘w − η·g) / (H + η/(C·N)), the composite form: the regulariser is not part of
-    the gradients, and reaches a weight when its feature is met, so that a step costs what the
-    example's features cost. A preset of :class:`StructuredModel`, which describes the parameters
-    and attributes that are not below, for every loss of the family: the hinge, and at
-    ``margin=0, temperature=1`` the log loss of a CRF. The gap is proven where the temperature is
-    above 0.
+    the gradients but applied to a weight when its feature occurs, so that the cost of a step is
+    proportional to the features of the example. A preset of :class:`StructuredModel`, which
+    describes the parameters and attributes not listed here, for every loss of the family: the
+    hinge, and at ``margin=0, temperature=1`` the log loss of a CRF. The gap is proven if the
+    temperature is above 0.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class AdaGrad(AdaGradParameters, StructuredModel):
     eta0 : float, default=1.0
         η: no weight moves by more than this in a step.
     delta : float, default=1.0
-        δ: larger is more cautious at first; 0 is AdaGrad as it was published.
+        δ: larger is more cautious at first; 0 is the published AdaGrad.
     max_iter : int, default=20
         Passes over the data.
     average : bool, default=True

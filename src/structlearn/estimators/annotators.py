@@ -1,4 +1,4 @@
-"""One labelling from the answers of several annotators, and how reliable each of them is."""
+"""Consensus labels from several annotators, and the reliability of each annotator."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class Consensus(NamedTuple):
 
 
 class AnnotatorModel:
-    """A model of annotators: a hidden true label for each token, and what each of them makes of it.
+    """A model of annotators: a hidden true label for each token, and a noisy copy from each one.
 
         P(z, y) = P(z) · Π_t Π_j C_j[z_t, y_jt]
 
     C_j is the confusion matrix of annotator j. P(z) is a Markov chain over the tokens of a sentence
-    (``sequence``), or a draw for each token (Dawid and Skene's model). All is learned by EM, with
-    ``alpha`` imaginary answers for each cell of a matrix, from the shares of votes. A round takes
+    (``sequence``), or independent for each token (Dawid and Skene's model). All is learned by EM
+    from the shares of votes, with ``alpha`` pseudo-answers in each cell of a matrix. A round takes
     O(L·K² + answers·K) for L tokens and K labels.
 
     Parameters
     ----------
     sequence : bool, default=True
-        Labels depend on the one before. Chunk labels (B-, I-, O) then form legal sequences.
+        Labels depend on the previous one. Chunk labels (B-, I-, O) then form legal sequences.
     max_iter : int, default=100
     tol : float, default=1e-6
         Stop when the objective grows by less than this for each token.
     alpha : float, default=0.1
-        Above 0.
+        Pseudo-answers, above 0.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class AnnotatorModel:
     accuracy_ : dict of str to float
         The probability that an answer of the annotator is right, given all answers.
     prior_, transition_ : array of shape (K,), (K, K)
-        Of the first label, or of every one; and of the next label.
+        Of the first label (or of every label), and of the next label.
     objective_ : list of float
-        The log likelihood with the log prior of each round; it never falls.
+        The log likelihood plus the log prior in each round; it never falls.
 
     References
     ----------
@@ -90,13 +90,13 @@ class AnnotatorModel:
         Parameters
         ----------
         answers : list of dict
-            For each sentence the labels of each annotator: a string, a set of those that are
-            possible, or None where there is no answer, for each token.
+            For each sentence the labels by each annotator: a string, a set of possible labels, or
+            None for no answer, for each token.
         """
         if self.alpha <= 0:
             raise ValueError(f"alpha must be above 0, got {self.alpha!r}")
-        names = sorted({name for one in answers for name in one})
-        labels = {k for one in answers for row in one.values() for a in row for k in _members(a)}
+        names = sorted({name for sentence in answers for name in sentence})
+        labels = {k for s in answers for row in s.values() for a in row for k in _members(a)}
         if not labels:
             raise ValueError("there are no answers to learn from")
         self.classes_ = sorted(labels)
@@ -121,26 +121,26 @@ class AnnotatorModel:
                 break
         self.confusion_ = confusion
         right = {name: data.right(name, posterior, confusion[name]) for name in names}
-        self.accuracy_ = {name: got / max(asked, _SMALLEST) for name, (got, asked) in right.items()}
+        self.accuracy_ = {name: hits / max(n, _SMALLEST) for name, (hits, n) in right.items()}
         return self
 
     def consensus(self, answers: Answers) -> list[Consensus]:
         """Return the most probable labels of each sentence, and the probability of each label."""
-        for one in answers:
-            unknown = sorted(set(one) - set(self.confusion_))
+        for sentence in answers:
+            unknown = sorted(set(sentence) - set(self.confusion_))
             if unknown:
                 raise ValueError(f"the model does not know the annotator {unknown[0]!r}")
         data = _Data(answers, sorted(self.confusion_), self.classes_)
         scores = data.log_answers(self.confusion_)
         posterior, _, _ = self._posterior(data, scores)
-        found = []
+        results = []
         for begin, end in data.bounds:
             best = posterior[begin:end].argmax(axis=1)
             if self.sequence and end > begin:
                 best = self._best_path(scores[begin:end])
             sure = posterior[np.arange(begin, end), best]
-            found.append(Consensus([self.classes_[k] for k in best], sure.tolist()))
-        return found
+            results.append(Consensus([self.classes_[k] for k in best], sure.tolist()))
+        return results
 
     # -- the chain ------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class AnnotatorModel:
             self._legal[number[a], number[b]] = 0
 
     def _chain(self, data: _Data, posterior: Array, pairs: Array | None) -> tuple[Array, Array]:
-        """Return the prior and the transitions that fit expected counts best."""
+        """Return the prior and the transitions that best fit the expected counts."""
         if not self.sequence:
             prior = posterior.sum(axis=0) + self.alpha
             return prior / prior.sum(), np.ones((len(prior), len(prior)))
@@ -175,7 +175,7 @@ class AnnotatorModel:
         scale = np.empty(len(emitted))
         pairs = np.zeros_like(self.transition_)
         before: Any = None
-        for at in data.steps:  # a step of all sentences that are as long
+        for at in data.steps:  # a position of all sentences that reach it
             row = self.prior_ if before is None else forward[before[: len(at)]] @ self.transition_
             row = row * emitted[at]
             scale[at] = np.maximum(row.sum(axis=1), _SMALLEST)
@@ -183,9 +183,9 @@ class AnnotatorModel:
             before = at
         for at, after in zip(data.steps[-2::-1], data.steps[:0:-1], strict=True):
             here = at[: len(after)]
-            told = emitted[after] * backward[after] / scale[after, np.newaxis]
-            pairs += forward[here].T @ told
-            backward[here] = told @ self.transition_.T
+            message = emitted[after] * backward[after] / scale[after, np.newaxis]
+            pairs += forward[here].T @ message
+            backward[here] = message @ self.transition_.T
         posterior = forward * backward
         posterior /= posterior.sum(axis=1, keepdims=True)
         return posterior, pairs * self.transition_, float((np.log(scale) + top[:, 0]).sum())
@@ -208,29 +208,27 @@ class AnnotatorModel:
     def _confusions(
         self, data: _Data, posterior: Array, confusion: Mapping[str, Array]
     ) -> dict[str, Array]:
-        """Return the matrices that fit expected answers best."""
-        found = {}
+        """Return the matrices that best fit the expected answers."""
+        matrices = {}
         for name, before in confusion.items():
             counts = data.answered(name, posterior, before) + self.alpha
-            found[name] = counts / counts.sum(axis=1, keepdims=True)
-        return found
+            matrices[name] = counts / counts.sum(axis=1, keepdims=True)
+        return matrices
 
     def _log_prior(self, confusion: Mapping[str, Array]) -> float:
-        """Return the logarithm of the Dirichlet prior, but for a constant."""
+        """Return the logarithm of the Dirichlet prior, up to a constant."""
         tables = [*confusion.values(), self.prior_]
         tables += [self.transition_] if self.sequence else []
         return self.alpha * sum(float(np.log(t[t > 0]).sum()) for t in tables)
 
 
 def majority_vote(answers: Answers) -> list[list[str | None]]:
-    """Return the label with most votes of each token; of several the first in the alphabet.
+    """Return the label with most votes for each token; ties go to the first in the alphabet.
 
-    None where there is no answer. A set of possible labels is a share of a vote for each.
+    None if there is no answer. A set of possible labels splits its vote among them.
     """
-    labels = sorted(
-        {k for one in answers for row in one.values() for a in row for k in _members(a)}
-    )
-    data = _Data(answers, sorted({name for one in answers for name in one}), labels)
+    labels = sorted({k for s in answers for row in s.values() for a in row for k in _members(a)})
+    data = _Data(answers, sorted({name for s in answers for name in s}), labels)
     votes = data.votes()
     best: list[str | None] = [None] * data.n_tokens
     for t in np.flatnonzero(votes.any(axis=1)):
@@ -239,19 +237,19 @@ def majority_vote(answers: Answers) -> list[list[str | None]]:
 
 
 def _members(answer: Any) -> frozenset[Any]:
-    """Return the labels that an answer allows; none: it is no answer."""
+    """Return the labels that an answer allows; none if there is no answer."""
     if answer is None:
         return frozenset()
     return frozenset([answer]) if isinstance(answer, str) else frozenset(answer)
 
 
 class _Data:
-    """Answers as numbers: for each annotator the tokens and which labels each answer allows."""
+    """Answers as numbers: for each annotator the tokens, and the labels allowed by each answer."""
 
     def __init__(self, answers: Answers, names: Sequence[str], labels: Sequence[str]) -> None:
         lengths = []
-        for s, one in enumerate(answers):
-            sizes = {len(row) for row in one.values()}
+        for s, rows in enumerate(answers):
+            sizes = {len(row) for row in rows.values()}
             if len(sizes) != 1:
                 raise ValueError(
                     f"sentence {s}: the annotators give {sorted(sizes)} labels"
@@ -274,8 +272,8 @@ class _Data:
         self.answers: dict[str, tuple[Integers, Integers]] = {}
         for name in names:
             tokens, codes = [], []
-            for (begin, _), one in zip(self.bounds, answers, strict=True):
-                for t, answer in enumerate(one.get(name, ())):
+            for (begin, _), rows in zip(self.bounds, answers, strict=True):
+                for t, answer in enumerate(rows.get(name, ())):
                     members = frozenset(number[k] for k in _members(answer) if k in number)
                     if 0 < len(members) < max(n, 2):
                         tokens.append(begin + t)
@@ -286,40 +284,40 @@ class _Data:
             self.masks[code, list(members)] = 1
 
     def votes(self) -> Array:
-        """Return how many annotators are for each label of each token."""
-        found = np.zeros((self.n_tokens, self.masks.shape[1]))
+        """Return the number of votes for each label of each token."""
+        votes = np.zeros((self.n_tokens, self.masks.shape[1]))
         share = self.masks / self.masks.sum(axis=1, keepdims=True)
         for tokens, codes in self.answers.values():
-            np.add.at(found, tokens, share[codes])
-        return found
+            np.add.at(votes, tokens, share[codes])
+        return votes
 
     def log_answers(self, confusion: Mapping[str, Array]) -> Array:
         """Return log P(answers to the token | true label)."""
-        found = np.zeros((self.n_tokens, self.masks.shape[1]))
+        scores = np.zeros((self.n_tokens, self.masks.shape[1]))
         for name, (tokens, codes) in self.answers.items():
-            told = np.log(np.maximum(self.masks @ confusion[name].T, _SMALLEST))
-            np.add.at(found, tokens, told[codes])
-        return found
+            logs = np.log(np.maximum(self.masks @ confusion[name].T, _SMALLEST))
+            np.add.at(scores, tokens, logs[codes])
+        return scores
 
     def answered(self, name: str, posterior: Array, confusion: Array) -> Array:
-        """Return how often an annotator is expected to give each answer to each true label."""
+        """Return the expected number of each answer for each true label, for one annotator."""
         tokens, codes = self.answers[name]
         weight = np.zeros((len(self.masks), len(confusion)))
         np.add.at(weight, codes, posterior[tokens])
-        # Of a set of labels each is the answer in proportion to its probability.
+        # Each label of a set is the answer in proportion to its probability.
         weight /= np.maximum(self.masks @ confusion.T, _SMALLEST)
         counts: Array = confusion * (weight.T @ self.masks)
         return counts
 
     def right(self, name: str, posterior: Array, confusion: Array) -> tuple[float, float]:
-        """Return how many answers of an annotator are expected to be right, and of how many."""
+        """Return the expected number of right answers of an annotator, and of all answers."""
         counts = self.answered(name, posterior, confusion)
         return float(np.trace(counts)), float(counts.sum())
 
     def neighbours(self, posterior: Array) -> Array:
-        """Return expected label pairs as if neighbours did not depend on each other."""
+        """Return expected label pairs as if neighbours were independent."""
         n = posterior.shape[1]
-        found = np.zeros((n, n))
+        pairs = np.zeros((n, n))
         for at, after in zip(self.steps[:-1], self.steps[1:], strict=True):
-            found += posterior[at[: len(after)]].T @ posterior[after]
-        return found
+            pairs += posterior[at[: len(after)]].T @ posterior[after]
+        return pairs

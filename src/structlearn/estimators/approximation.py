@@ -1,4 +1,4 @@
-"""What losses at a temperature above 0 are made of, and how weights are kept submodular."""
+"""Approximations of the losses at a temperature above 0, and submodular weights."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..scoring.cone import WeightCone, check_features
 from ..scoring.layout import WeightLayout
 from ..structures.base import Structure
 
-#: What ``likelihood`` may be.
+#: The values of ``likelihood``.
 LIKELIHOODS = ("auto", "exact", "pseudo", "loopy")
-#: What ``approximate_`` says of each.
+#: What ``approximate_`` reports for each.
 APPROXIMATE = {
     "exact": None,
     "pseudo": "pseudo-likelihood: each label given its neighbours', in place of all together",
@@ -27,7 +27,7 @@ APPROXIMATE = {
 
 
 def without_tables(options: Any, structure: Structure, n_labels: int) -> list[str]:
-    """Return the blocks that have to be left out for the sake of submodularity."""
+    """Return the blocks that must be left out to keep the weights submodular."""
     if not getattr(options, "submodular", False):
         return []
     return [name for name, rows in structure.submodular_rows(n_labels).items() if rows is None]
@@ -40,7 +40,7 @@ def make_cone(
     layout: WeightLayout,
     n_labels: int,
 ) -> WeightCone | None:
-    """Return the cone of submodular weights, where it is asked for; edge features are checked."""
+    """Return the cone of submodular weights, if requested; edge features are checked."""
     if not getattr(options, "submodular", False):
         return None
     rows: dict[str, Array] = {}
@@ -70,7 +70,7 @@ def choose_likelihood(
     layout: WeightLayout,
     gold: GoldOutputs,
 ) -> str:
-    """Return what the losses of a problem are made of: "exact", "pseudo" or "loopy"."""
+    """Return how the losses of a problem are computed: "exact", "pseudo" or "loopy"."""
     wanted = getattr(options, "likelihood", "auto")
     if wanted not in LIKELIHOODS:
         raise ValueError(f"likelihood must be one of {LIKELIHOODS}, got {wanted!r}")
@@ -81,7 +81,7 @@ def choose_likelihood(
     if wanted == "pseudo" and gold.partial.any():
         i = int(np.flatnonzero(gold.partial)[0])
         raise ValueError(
-            f"example {i}: likelihood='pseudo' needs every label: each is looked at given its "
+            f"example {i}: likelihood='pseudo' needs every label: each is scored given its "
             "neighbours"
         )
     if wanted in ("pseudo", "loopy"):

@@ -7,13 +7,13 @@ from .model import StructuredModel
 
 
 class AROW(AROWParameters, StructuredModel):
-    """A passive-aggressive learner that knows how sure it is of each weight.
+    """A passive-aggressive learner that keeps a confidence for each weight.
 
-    With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y),
-    δ = φ(x, y) − φ(x, ŷ) and Σ the variances of the weights, 1 at first, each mistake (ℓ > 0) gives
-    w ← w + ℓ/(δᵀΣδ + r) Σδ and 1/Σ_j ← 1/Σ_j + δ_j²/r: the diagonal form, as CRFsuite has it (its
-    gamma/variance is r). A preset of :class:`StructuredModel` with margin 1 and temperature 0,
-    which describes the parameters and attributes that are not below. A ``sample_weight`` divides r.
+    With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y), δ = φ(x, y) − φ(x, ŷ)
+    and Σ the variances of the weights, 1 at first, each mistake (ℓ > 0) gives w ← w + ℓ/(δᵀΣδ + r)
+    Σδ and 1/Σ_j ← 1/Σ_j + δ_j²/r: the diagonal form, as in CRFsuite (whose gamma/variance is r). A
+    preset of :class:`StructuredModel` with margin 1 and temperature 0, which describes the
+    parameters and attributes not listed here. A ``sample_weight`` divides r.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A model over arrays and lists of features: how X is read, and how outputs are named."""
+"""A model over arrays and lists of features: reading X and naming outputs."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ from .columns import Columns, read_labels
 from .outputs import as_outputs, read_outputs, reread
 from .stored.files import StoredEstimator
 
-#: From the number of an example, its scores and the difference of two outputs' parts to what each
-#: named thing adds to the difference of their scores.
+#: From the number of an example, its scores and the difference of two outputs' parts to the named
+#: contributions to the difference of their scores.
 Contributions = Callable[[int, dict[str, Any], dict[str, Vector]], dict[str, float]]
 
 
 class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
-    """A fitted estimator: a structure over examples that it scores.
+    """A fitted estimator: a structure and the scores of examples.
 
-    A subclass gives ``_inputs``, ``_sites``, ``_label_weights`` and ``_pair_weights``.
+    A subclass defines ``_inputs``, ``_sites``, ``_label_weights`` and ``_pair_weights``.
     """
 
     structure_: Structure
     classes_: npt.NDArray[Any]
     calibration_: Calibration | None = None
-    #: Names of the columns of each block whose features came with names.
+    #: The column names of each block, if its features came with names.
     _columns: Columns
 
     @property
     def _is_multiclass(self) -> bool:
-        """Whether each example is one site with one label, by the parameters."""
+        """Whether each example is one site with one label, by the estimator's parameters."""
         structure = getattr(self, "structure", None)
         if isinstance(structure, str):
             return structure == "multiclass"
         return isinstance(structure, Structure) and structure.single_site
 
     def _hold_columns(self, columns: Columns, label: str, n_features: int | None) -> None:
-        """Keep what is known of the columns of X: their names, and the number of the labels'."""
-        for name in ("feature_names_in_", "n_features_in_", "calibration_"):  # of the fit before
+        """Store the columns of X: their names, and the number of those that score labels."""
+        for name in ("feature_names_in_", "n_features_in_", "calibration_"):  # of the previous fit
             self.__dict__.pop(name, None)
         self._columns = columns
         if label in columns:
@@ -68,7 +68,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
     # -- reading --------------------------------------------------------------------------------
 
     def _inputs(self, X: Any, **reading: Any) -> ScoredInputs:
-        """Return the examples of X, checked against what fit has seen."""
+        """Return the examples of X, checked against the data seen by fit."""
         raise AssertionError
 
     def _sites(self, inputs: ScoredInputs) -> list[int]:
@@ -93,11 +93,11 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return read_outputs(self.structure_, y, self.classes_, self._sites(inputs), unseen=unseen)
 
     def _with_gold(self, X: Any, y: Any, **reading: Any) -> tuple[ScoredInputs, list[Any]]:
-        rest, gaps = self._without_empty(X)
+        nonempty, gaps = self._without_empty(X)
         if gaps:
             left_out = set(gaps)
-            y = [one for i, one in enumerate(as_outputs(y)) if i not in left_out]
-        inputs = self._inputs(rest, **reading)
+            y = [output for i, output in enumerate(as_outputs(y)) if i not in left_out]
+        inputs = self._inputs(nonempty, **reading)
         return inputs, list(self._read_outputs(inputs, y, unseen=True).outputs)
 
     def _right(self, inputs: Any, outputs: list[Any], gold: Any) -> list[list[bool | None]]:
@@ -139,17 +139,17 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         constraints : list of Constraint, or str, optional
-            Hard constraints on these outputs, beside those of the estimator. All other questions
-            take them too.
+            Hard constraints on these outputs, in addition to those of the estimator. The other
+            queries take them too.
 
         Returns
         -------
         list of outputs
-            With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
-            and an empty one for a sequence without positions.
+            With labels as in ``classes_``; an array for multiclass. Nothing for no examples, and an
+            empty output for a sequence without positions.
         """
-        found = super().predict(X, constraints=constraints)
-        return found if len(found) else self._all_named(None, [])
+        outputs = super().predict(X, constraints=constraints)
+        return outputs if len(outputs) else self._all_named(None, [])
 
     def predict_marginals(  # type: ignore[override]
         self,
@@ -164,7 +164,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         temperature : float, optional
-            Of the distribution P(output) ∝ exp(score / temperature). By default that of the model
+            Of the distribution P(output) ∝ exp(score / temperature). By default the model's own
             (:attr:`temperature_`), with a warning if it has none.
         block : str or None, default="label"
             The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
@@ -193,8 +193,8 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : list of outputs, optional
-            The outputs asked about; default the predicted ones. Where labels are None or sets, the
-            probability is that of all outputs which they allow.
+            The outputs in question; default the predicted ones. If labels are None or sets, the
+            probability is that of all outputs that they allow.
         constraints : list of Constraint, or str, optional
             As for :meth:`predict`.
 
@@ -207,8 +207,8 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         if y is None and self.structure_.single_site:
             p = self.predict_marginals(X, temperature=temperature, constraints=constraints)
             return np.array(p).reshape(-1, len(self.classes_))
-        found = super().predict_proba(X, y, temperature=temperature, constraints=constraints)
-        return np.array(found, dtype=np.float64)
+        values = super().predict_proba(X, y, temperature=temperature, constraints=constraints)
+        return np.array(values, dtype=np.float64)
 
     def _log_probabilities(
         self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
@@ -217,7 +217,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         if y is not None:
             y = as_outputs(read_labels(self, y) if self.structure_.single_site else y)
             if y and is_empty(X):
-                self._inputs(X)  # says that X is empty
+                self._inputs(X)  # raises the error for an empty X
         return super()._log_probabilities(X, y, temperature, reading)
 
     def _best_scores(self, inputs: Any, temperature: float) -> list[float]:
@@ -225,24 +225,24 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def _scores_of(self, inputs: Any, outputs: list[Any], temperature: float) -> list[float]:
-        given = list(self._read_outputs(inputs, outputs).outputs)
-        scores: list[float] = inputs.open_scores(given, temperature)
+        gold = list(self._read_outputs(inputs, outputs).outputs)
+        scores: list[float] = inputs.open_scores(gold, temperature)
         return scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels that are predicted right.
+        """Return the share of labels that are predicted correctly.
 
         For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
 
-        Unknown labels, None, are left out; where y has a set of labels, any of them is right. A
-        label that was not seen in training is never predicted, so it counts as wrong.
+        Unknown labels, None, are left out; if y has a set of labels, any of them is right. A label
+        not seen in training is never predicted, so it counts as wrong.
         """
         self._fitted()
         inputs = self._inputs(reread(X))
         gold = self._read_outputs(inputs, y, unseen=True)
         predicted = inputs.solve(self.n_threads).outputs
-        given = check_sample_weight(sample_weight, len(predicted))
-        weights = np.ones(len(predicted)) if given is None else given
+        checked = check_sample_weight(sample_weight, len(predicted))
+        weights = np.ones(len(predicted)) if checked is None else checked
         right = total = 0.0
         for i, output in enumerate(predicted):
             counted = self.structure_.agreement(gold.outputs[i], output)
@@ -254,17 +254,17 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
                 right += weights[i] * float(np.array_equal(output, gold.outputs[i]))
                 total += weights[i]
                 continue
-            known = gold.labels[gold.ptr[i] : gold.ptr[i + 1]] != -1
-            found = np.asarray(self.structure_.labels_of(output))
-            right += weights[i] * float((gold.permits(i, found) & known).sum())
-            total += weights[i] * float(known.sum())
+            is_known = gold.labels[gold.ptr[i] : gold.ptr[i + 1]] != -1
+            labels = np.asarray(self.structure_.labels_of(output))
+            right += weights[i] * float((gold.permits(i, labels) & is_known).sum())
+            total += weights[i] * float(is_known.sum())
         if total == 0:
             raise ValueError("score needs at least one known label in y")
         return float(right / total)
 
     # -- what was learned -----------------------------------------------------------------------
 
-    #: Whether negative weights speak against a label; logarithms of probabilities do not.
+    #: Whether negative weights are evidence against a label; logarithms of probabilities are not.
     _two_sided = True
 
     def _label_weights(self) -> tuple[Vector, Sequence[str]]:
@@ -272,7 +272,7 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         raise AssertionError
 
     def _pair_weights(self) -> dict[str, Vector]:
-        """Return the weights of "start", "end" and "transition" (pairs), those that there are."""
+        """Return the weights of "start", "end" and "transition" (pairs), as far as they exist."""
         raise AssertionError
 
     def _heaviest(self, n: int) -> dict[Any, list[tuple[str, float]]]:
@@ -292,28 +292,28 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return label_pairs(self.classes_.tolist(), *lists)
 
     def _contributions(self, inputs: Any) -> Contributions:
-        """Return what takes the difference of two outputs apart.
+        """Return a function that breaks down the score difference of two outputs.
 
-        Here by part: the score of a label at a position, of a pair of labels.
+        Here by part: the score of a label at a position, or of a pair of labels.
         """
         names = list(map(str, self.classes_))
         blocks = self.structure_.blocks(len(names))
 
         def contributions(i: int, scores: dict[str, Any], parts: dict[str, Vector]) -> Any:
-            found: dict[str, float] = {}
+            contribution: dict[str, float] = {}
             for block, difference in parts.items():
                 for place in map(tuple, np.argwhere(difference)):
                     sites = difference.ndim - len(blocks[block].outcomes)
                     labels = " ".join(names[k] for k in place[sites:])
                     where = "".join(f" at {t}" for t in place[:sites])
                     score = float(np.asarray(scores[block])[place] * difference[place])
-                    found[f"{block} {labels}{where}"] = score
-            return found
+                    contribution[f"{block} {labels}{where}"] = score
+            return contribution
 
         return contributions
 
     def _comparison(self, inputs: Any) -> Any:
-        """Compare by position where outputs are labels of positions."""
+        """Compare position by position if outputs are labels of positions."""
         structure, contributions = inputs.structure, self._contributions(inputs)
 
         def named(output: Any, part: int | None) -> Any:
@@ -343,24 +343,24 @@ class ArrayModel(Model, StoredEstimator, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        # A classifier only where y is one label an example: splitters then stratify by it.
+        # A classifier only if y has one label per example: splitters then stratify by it.
         if self._is_multiclass:
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()
         else:
-            tags.input_tags.two_d_array = False  # a list of examples, each with rows of its own
+            tags.input_tags.two_d_array = False  # a list of examples, each with its own rows
         return tags
 
 
 def heaviest(
     weights: Vector, names: Sequence[str], n: int, *, two_sided: bool = True
 ) -> list[tuple[str, float]]:
-    """Return (name, weight) of the n largest weights of a label that are not 0.
+    """Return (name, weight) of the n largest nonzero weights of a label.
 
     Parameters
     ----------
     two_sided : bool
-        By their absolute values.
+        Rank by absolute value.
     """
     finite = np.where(np.isfinite(weights), weights, 0.0)
     order = np.argsort(-(np.abs(finite) if two_sided else weights), kind="stable")[:n]
@@ -368,7 +368,7 @@ def heaviest(
 
 
 def _has_no_rows(example: Any, block: str) -> bool:
-    """Tell whether an example has no positions; where it has blocks, that of the labels tells."""
+    """Tell whether an example has no positions; with several blocks, by that of the labels."""
     if isinstance(example, Mapping) and not hasattr(example, "shape"):  # some matrices are mappings
         example = example.get(block)
     if isinstance(example, (list, tuple)):

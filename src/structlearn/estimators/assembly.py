@@ -1,4 +1,4 @@
-"""A fitted estimator from what was learned elsewhere: labels, features and weights."""
+"""A fitted estimator built from given labels, features and weights."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def assemble(
     encoders: Mapping[str, BlockEncoder],
     weights: Mapping[str, Any],
 ) -> Model:
-    """Give an estimator labels, features and weights, as if ``fit`` had found them.
+    """Give an estimator labels, features and weights, as if ``fit`` had learned them.
 
-    The estimator's parameters say which blocks of weights there are (``structure``,
+    The estimator's parameters determine which blocks of weights exist (``structure``,
     ``boundaries``), what is forbidden and which classes share weights; nothing is learned.
 
     Parameters
     ----------
     estimator : StructuredModel
-        Left as it is where anything is wrong.
+        Unchanged if anything is wrong.
     classes : array of shape (K,)
         The labels, each once, in the order of the weights.
     encoders : mapping of str to encoder
-        Block name to what reads its features: :class:`~structlearn.features.tokens.TokenEncoder`
-        with its vocabulary, or one of those for arrays.
+        Block name to the encoder of its features, for arrays or
+        :class:`~structlearn.features.tokens.TokenEncoder` with its vocabulary.
     weights : mapping of str to array or SparseWeights
-        Block name to its weights: dense as in ``coef_``, outcomes first, or only those that exist.
-        For a block with a hierarchy: (nodes, features).
+        Block name to its weights: dense as in ``coef_``, outcomes first, or sparse. For a block
+        with a hierarchy: (nodes, features).
 
     Returns
     -------
     estimator
-        Itself, fitted: ``n_iter_`` is 0, ``objective_`` is None.
+        The same object, fitted: ``n_iter_`` is 0, ``objective_`` is None.
     """
     names = np.asarray(classes)
     structure = constrain(make_structure(estimator.structure), estimator, names)
@@ -74,7 +74,7 @@ def assemble(
 
 
 def _stored(block: WeightBlock, name: str, given: Any) -> Array:
-    """Return the weights in the order of the block's storage."""
+    """Return the weights in the block's storage order."""
     if isinstance(given, SparseWeights):
         return given.place(block, name)
     if not block.hierarchy:
@@ -85,7 +85,7 @@ def _stored(block: WeightBlock, name: str, given: Any) -> Array:
     table = np.asarray(given, dtype=np.float64)
     if table.shape != (block.n_columns, block.n_features):
         raise ValueError(
-            f"{name}: expected weights of shape {(block.n_columns, block.n_features)}, a row a "
+            f"{name}: expected weights of shape {(block.n_columns, block.n_features)}, one row per "
             f"node of the hierarchy, got {table.shape}"
         )
     return np.ascontiguousarray(table.T).ravel()

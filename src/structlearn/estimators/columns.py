@@ -1,7 +1,7 @@
-"""The columns of X, by number and by name, as scikit-learn checks them.
+"""Number and names of the columns of X, checked as scikit-learn does.
 
-An (n, d) array is known by the number of its columns, a data frame by their names too: whoever was
-fitted with names refuses others, and another order, rather than taking columns by their place.
+An (n, d) array is identified by the number of its columns, a data frame by their names too: an
+estimator fitted with names refuses other names or another order and never matches by position.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..features.arrays import is_sparse
 from ..features.encoder import as_list, single_sites
 from ..features.rows import Examples
 
-#: The names of a block's columns, where its features came with names.
+#: The column names of a block, if its features came with names.
 Columns = dict[str, npt.NDArray[Any]]
 
 
@@ -31,16 +31,16 @@ def read_sites(estimator: Any, X: Any, known: Columns | None) -> tuple[Any, Colu
     Parameters
     ----------
     estimator : estimator
-        Left as it is; what it was fitted to is compared with X where ``known`` is given.
+        Unchanged; if ``known`` is given, X is compared with the data of its fit.
     known : Columns or None
-        Those of the fit before; None where X is what the estimator is fitted to.
+        Those of the previous fit; None if X is the data to fit.
     """
     if isinstance(X, Examples):
         return X, known or {}
     sites = single_sites(X)
     if isinstance(sites, list) or _has_strings(sites):
         return X, known or {}  # tokens have names of their own
-    probe = copy.copy(estimator)  # scikit-learn writes what it finds to the estimator
+    probe = copy.copy(estimator)  # scikit-learn sets attributes on the estimator
     floats = validate_data(
         probe,
         X if hasattr(X, "__array__") or is_sparse(X) else sites,
@@ -63,9 +63,9 @@ def _names_of(probe: Any, block: str) -> Columns:
 
 
 def read_labels(estimator: Any, y: Any) -> Any:
-    """Return single labels as an array or list; a column of them is taken, with a warning.
+    """Return single labels as an array or list; a column of labels is flattened, with a warning.
 
-    Numbers that are no classes, as of a regression, are refused.
+    Numbers that are not classes, such as regression targets, are refused.
     """
     if y is None:
         raise ValueError(
@@ -75,7 +75,7 @@ def read_labels(estimator: Any, y: Any) -> Any:
     try:
         array = np.asarray(y)
     except ValueError:
-        return y  # ragged: whoever reads it says which example is wrong
+        return y  # ragged: the reader names the bad example
     if array.ndim == 2:
         y = array = column_or_1d(array, warn=True)
     elif array.ndim == 1 and hasattr(y, "__array__"):
@@ -96,18 +96,18 @@ def read_tables(
     label: str = "label",
     topology: Collection[str] = (),
 ) -> tuple[Any, Columns]:
-    """Return the examples with arrays in the place of data frames, and the names of their columns.
+    """Return the examples with arrays in place of data frames, and the names of their columns.
 
     Parameters
     ----------
     estimator : estimator
-        Left as it is.
+        Unchanged.
     known : Columns or None
-        Those of the fit before; None where X is what the estimator is fitted to.
+        Those of the previous fit; None if X is the data to fit.
     label : str
-        The block whose features an example is where it is no mapping of blocks.
+        The block of an example that is not a mapping of blocks.
     topology : collection of str
-        Entries of a mapping that are no features.
+        Entries of a mapping that are not features.
     """
     if isinstance(X, Examples):
         return X, known or {}
@@ -117,7 +117,7 @@ def read_tables(
             f"each; got one {type(X).__name__}. Make sentences of its rows first: "
             "structlearn.text.read_frame does it"
         )
-    # SciPy's dictionary of keys is a mapping, as an example of many blocks is.
+    # SciPy's dictionary of keys is a mapping too, so convert sparse matrices first.
     examples = [e.tocsr() if is_sparse(e) else e for e in as_list(X)]
     checks: dict[str, _BlockNames] = {}
     read: list[Any] = []
@@ -134,14 +134,14 @@ def read_tables(
         if arrays:
             example = {**blocks, **arrays} if isinstance(example, Mapping) else arrays[label]
         read.append(example)
-    found = {name: check.names() for name, check in checks.items()}
+    names_by_block = {name: check.names() for name, check in checks.items()}
     if known is not None:
         return read, known
-    return read, {name: names for name, names in found.items() if names is not None}
+    return read, {name: names for name, names in names_by_block.items() if names is not None}
 
 
 def _is_frame(value: Any) -> bool:
-    """Tell a data frame without importing any library of them."""
+    """Tell whether a value is a data frame, without importing any data-frame library."""
     return hasattr(value, "columns") or hasattr(value, "__dataframe__")
 
 
@@ -170,7 +170,7 @@ class _BlockNames:
         self._name = name
         self._fitted = None if known is None else known.get(name)
         self._learns = known is None
-        self._probe = copy.copy(estimator)  # scikit-learn writes what it finds to the estimator
+        self._probe = copy.copy(estimator)  # scikit-learn sets attributes on the estimator
         for attribute in ("feature_names_in_", "n_features_in_"):
             vars(self._probe).pop(attribute, None)
         if self._fitted is not None:
@@ -178,7 +178,7 @@ class _BlockNames:
         self._frames = self._others = 0
 
     def see(self, value: Any, i: int) -> bool:
-        """Return whether it is a data frame, refused where its columns are not as expected."""
+        """Return whether it is a data frame; refuse it if its columns are not as expected."""
         if not _is_frame(value):
             self._others += 1
             return False
@@ -194,7 +194,7 @@ class _BlockNames:
         return True
 
     def names(self) -> npt.NDArray[Any] | None:
-        """Return the names; a warning where examples without names must be trusted."""
+        """Return the names; warn if examples without names have to be trusted."""
         names: npt.NDArray[Any] | None = getattr(self._probe, "feature_names_in_", None)
         expected = names if self._learns else self._fitted
         if expected is not None and self._others:

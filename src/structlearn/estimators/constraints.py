@@ -1,8 +1,8 @@
-"""Hard constraints of an estimator: masks of its weights, automata, or rows of a program.
+"""An estimator's hard constraints, split into weight masks, automata, and program rows.
 
-What is forbidden at every place alike is a mask of the weights, which the native learners honour at
-no cost. On chains and segmentations all else is automata, and the structure is their product, which
-is native too. Everything else is left to
+Whatever is forbidden at every place becomes a mask of the weights, which costs the native learners
+nothing. On chains and segmentations everything else becomes automata, and the structure their
+product, which is native too. The remainder is left to
 :class:`structlearn.constraints.constrained.Constrained`.
 """
 
@@ -34,15 +34,15 @@ from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMar
 def split_constraints(
     options: Any, structure: Structure, classes: npt.NDArray[Any]
 ) -> tuple[dict[str, list[Any]], list[Constraint]]:
-    """Return what masks of weights forbid, block by block, and the constraints that are left.
+    """Return what masks of weights forbid, block by block, and the remaining constraints.
 
     Parameters
     ----------
     options : StructuredModel or Parameters
-        Its ``forbid``, which is short for constraints of that kind, and its ``constraints``.
+        Its ``forbid``, a short form of such constraints, and its ``constraints``.
     """
     forbidden = {name: list(entries) for name, entries in dict(options.forbid or {}).items()}
-    rest: list[Constraint] = []
+    remaining: list[Constraint] = []
     for constraint in read_constraints(options.constraints):
         if isinstance(constraint, NotAdjacent) and _pair_block(structure) is not None:
             names = classes.tolist()
@@ -51,7 +51,7 @@ def split_constraints(
             entries += [(names[a], names[b]) for a, b in pairs]
             continue
         if not (isinstance(constraint, Count) and _everywhere(constraint)):
-            rest.append(constraint)
+            remaining.append(constraint)
             continue
         for part in constraint.parts:
             assert not isinstance(part, Chunk)
@@ -62,7 +62,7 @@ def split_constraints(
                 forbidden.setdefault(part.block, []).append(
                     outcome if len(outcome) > 1 else outcome[0]
                 )
-    return forbidden, rest
+    return forbidden, remaining
 
 
 def _everywhere(constraint: Count) -> bool:
@@ -71,32 +71,32 @@ def _everywhere(constraint: Count) -> bool:
 
 
 def _pair_block(structure: Structure) -> str | None:
-    """Return the block of pairs of neighbours in a row, if the structure has one."""
+    """Return the block of neighbouring pairs in a sequence, if the structure has one."""
     sequences = sequences_of(structure, alphabet_of(structure, ()), None)
     windows = {} if sequences is None else sequences.windows
     return next((name for name, labels in windows.items() if labels == 2), None)
 
 
 def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> Structure:
-    """Return the structure under the constraints that masks of weights do not cover."""
-    _, rest = split_constraints(options, structure, classes)
-    return _product(structure, tuple(rest), tuple(classes.tolist()), options.time_limit)
+    """Return the structure under the constraints not covered by masks of weights."""
+    _, remaining = split_constraints(options, structure, classes)
+    return _product(structure, tuple(remaining), tuple(classes.tolist()), options.time_limit)
 
 
 def under(structure: Structure, constraints: Any, classes: npt.NDArray[Any]) -> Structure:
-    """Return a structure under more constraints, in terms of the labels; None: no more."""
-    given = tuple(read_constraints(constraints))
-    return _product(structure, given, tuple(classes.tolist()), None) if given else structure
+    """Return a structure under further constraints on the labels; None: no constraints."""
+    extra = tuple(read_constraints(constraints))
+    return _product(structure, extra, tuple(classes.tolist()), None) if extra else structure
 
 
-@lru_cache(maxsize=64)  # of calls of predict with the same constraints
+@lru_cache(maxsize=64)  # for calls of predict with the same constraints
 def _product(
     structure: Structure,
     constraints: tuple[Constraint, ...],
     classes: tuple[Any, ...],
     time_limit: float | None,
 ) -> Structure:
-    """Return a structure under constraints: the product with automata if it can be."""
+    """Return a structure under constraints: a product with automata if possible."""
     if not constraints:
         return structure
     if structure.single_site:
@@ -107,32 +107,32 @@ def _product(
     names = list(classes)
     if isinstance(structure, Constrained):
         own = _without_names(structure, len(names))
-        if structure.classes == names or all(isinstance(one, Accepted) for one in own):
-            given = (*own, *constraints)
+        if structure.classes == names or all(isinstance(c, Accepted) for c in own):
+            combined = (*own, *constraints)
             limit = structure.time_limit
-            return with_constraints(structure.structure, given, classes=names, time_limit=limit)
+            return with_constraints(structure.structure, combined, classes=names, time_limit=limit)
     automata = _automata(structure, constraints, names)
     if automata is None:
         return with_constraints(structure, constraints, classes=names, time_limit=time_limit)
     before = getattr(structure, "automata", ())
-    return product_of(structure, [*before, *(one.automaton for one in automata)])
+    return product_of(structure, [*before, *(named.automaton for named in automata)])
 
 
 def _without_names(structure: Constrained, n_labels: int) -> Sequence[Constraint]:
-    """Return the constraints of a structure; as automata if they are on numbers of labels."""
+    """Return the constraints of a structure; those on label numbers as automata."""
     if structure.classes is not None:
         return structure.constraints
     inner = structure.structure
     automata = _automata(inner, structure.constraints, list(range(n_labels)))
     if automata is None:
         return structure.constraints
-    return [Accepted(one.automaton) for one in automata]
+    return [Accepted(named.automaton) for named in automata]
 
 
 def _automata(
     structure: Structure, constraints: Sequence[Constraint], names: list[Any]
 ) -> list[NamedAutomaton] | None:
-    """Return constraints as automata for inputs of any length; None if some have none."""
+    """Return constraints as automata for inputs of any length; None unless all have one."""
     sequences = sequences_of(structure, alphabet_of(structure, names), None)
     if sequences is None:
         return None
@@ -145,40 +145,40 @@ def _automata(
 def named_automata(
     structure: ConstrainedChain | ConstrainedSemiMarkov, options: Any, classes: npt.NDArray[Any]
 ) -> list[tuple[str, Automaton]]:
-    """Return the automata of an estimator's structure, each with what it stands for."""
-    _, rest = split_constraints(options, structure, classes)
-    last = _automata(structure, rest, classes.tolist()) or []
+    """Return the automata of an estimator's structure, each with its description."""
+    _, remaining = split_constraints(options, structure, classes)
+    last = _automata(structure, remaining, classes.tolist()) or []
     own = structure.automata[: len(structure.automata) - len(last)]
     return [
         *(("an automaton of the structure", Automaton(a.next, a.start, a.accepting)) for a in own),
-        *((str(one.constraint), one.automaton) for one in last),
+        *((str(named.constraint), named.automaton) for named in last),
     ]
 
 
 def describe_constraints(
     options: Any, structure: Structure, classes: npt.NDArray[Any]
 ) -> list[tuple[Any, str]]:
-    """Return each constraint with how it is honoured."""
-    found: list[tuple[Any, str]] = []
+    """Return each constraint with a description of how it is enforced."""
+    descriptions: list[tuple[Any, str]] = []
     for name, entries in dict(options.forbid or {}).items():
-        found += [(f"forbid {name} {entry!r}", "mask of weights") for entry in entries]
+        descriptions += [(f"forbid {name} {entry!r}", "mask of weights") for entry in entries]
     inner = structure.structure if isinstance(structure, Constrained) else structure
-    _, rest = split_constraints(options, inner, classes)
+    _, remaining = split_constraints(options, inner, classes)
     for constraint in read_constraints(options.constraints):
-        if constraint not in rest:
-            how = "mask of weights"
+        if constraint not in remaining:
+            method = "mask of weights"
         elif isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
             automata = _automata(structure, [constraint], classes.tolist()) or []
-            how = automata_in_words([one.automaton.n_states for one in automata])
+            method = automata_in_words([named.automaton.n_states for named in automata])
         elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):
-            how = f"mask of scores ({inner.method})"
+            method = f"mask of scores ({inner.method})"
         elif isinstance(constraint, IfThen) and constraint.names_places:
             near = "one or neighbours" if inner.pair_block else "one"
-            how = (
-                f"mask of scores ({inner.method}) where the places are {near}, "
+            method = (
+                f"mask of scores ({inner.method}) if the places are {near}, "
                 "rows of an integer program otherwise"
             )
         else:
-            how = f"rows of an integer program (where {inner.method} does not keep to it)"
-        found.append((constraint, how))
-    return found
+            method = f"rows of an integer program (if {inner.method} breaks it)"
+        descriptions.append((constraint, method))
+    return descriptions

@@ -7,11 +7,11 @@ from .model import StructuredModel
 
 
 class CRF(CRFParameters, StructuredModel):
-    """Conditional random field: the labels of a whole sequence (or tree, …), with probabilities.
+    """Conditional random field: probabilities of the joint labels of a sequence, tree, ….
 
-    The first choice for sequences if you want to know how sure a label is. It makes the right
-    outputs as probable as it can: it minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n [log Z(x_n) − s(x_n, y_n)],
-    where s is the score of an output and log Z the sum over all outputs.
+    The first choice for sequences if you need confidences. It makes the right outputs as probable
+    as it can: it minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n [log Z(x_n) − s(x_n, y_n)], where s is the score
+    of an output and log Z the sum over all outputs.
 
     :class:`StructuredModel` with margin 0 and temperature 1. Parameters and attributes that are not
     listed here are described there. Other margins and temperatures give the rest of the loss

@@ -1,4 +1,4 @@
-"""The losses of a training, and beside each what else was known at the time."""
+"""The loss curve of a training, with time, objective and gap of each iteration."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 class LossCurve(list[float]):
-    """Sums of the losses, iteration by iteration: a list of numbers that knows more.
+    """Sums of the losses, iteration by iteration: a list with further columns.
 
     Attributes
     ----------
     seconds, oracle_calls, objective, gap : lists
-        As long as the curve itself; None where an iteration has no such number: many learners look
-        at objective and gap only now and then.
+        As long as the curve itself; None if an iteration did not record it: many learners compute
+        objective and gap only now and then.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What the labels of a hidden Markov model emit: vectors of numbers.
+"""Gaussian emissions of a hidden Markov model.
 
-Statistics are additive (``+`` joins those of two parts of the data); a model is made from them.
+Statistics are additive: ``+`` joins those of two parts of the data.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..array_types import Array, Integers
 
-#: A feature whose standard deviation is this share of its mean, or less, is constant but for
-#: rounding.
+#: A feature whose standard deviation is at most this share of its mean counts as constant: the
+#: variation is rounding error.
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
@@ -28,23 +28,23 @@ class Moments:
     def of(cls, values: Array, labels: Integers, weights: Array, n_labels: int) -> Moments:
         """Collect the moments of vectors (rows) by label (indices)."""
         d = values.shape[1]
-        found = cls(np.zeros(n_labels), np.zeros((n_labels, d)), np.zeros((n_labels, d, d)))
+        moments = cls(np.zeros(n_labels), np.zeros((n_labels, d)), np.zeros((n_labels, d, d)))
         for k in range(n_labels):
             mine = (labels == k) & (weights > 0)
             if not mine.any():
                 continue
             x, w = values[mine], weights[mine]
-            found.weight[k] = w.sum()
+            moments.weight[k] = w.sum()
             mean = w @ x / w.sum()
             centred = x - mean  # before squaring: large means would swallow variances
-            rounding = w @ centred / w.sum()  # of the mean; none is left of a constant feature
-            found.mean[k] = mean + rounding
+            rounding = w @ centred / w.sum()  # error of the mean: a constant feature becomes 0
+            moments.mean[k] = mean + rounding
             centred -= rounding
-            found.scatter[k] = (centred * w[:, np.newaxis]).T @ centred
-        return found
+            moments.scatter[k] = (centred * w[:, np.newaxis]).T @ centred
+        return moments
 
     def __add__(self, other: Moments) -> Moments:
-        # Chan, Golub & LeVeque (1983): no difference of large sums.
+        # Chan, Golub & LeVeque (1983): avoids differences of large sums.
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         gap = other.mean - self.mean
@@ -57,23 +57,23 @@ class Moments:
 
 
 class GaussianEmissions:
-    """P(x | label) = Normal(mean_k, Σ_k), with covariances that lean on each other.
+    """P(x | label) = Normal(mean_k, Σ_k), with covariances shrunk towards each other.
 
     With n_k vectors of label k, S_k their scatter, d features that are not constant, N vectors in
     all and T the variances of the data as a whole:
 
-        W   = (Σ_k S_k + diag(T)) / (N + 1)                   (what the labels share)
+        W   = (Σ_k S_k + diag(T)) / (N + 1)                   (shared by the labels)
         Σ_k = (1 − ρ)·(S_k + d·W) / (n_k + d) + ρ·diag(W).
 
-    A label seen once gets the shared covariance, one seen often its own. Scaling a feature, or
-    adding a constant to it, changes no posterior. A constant feature (one that varies by no more
-    than its rounding) has variance 1 and the same mean for every label, and so tells nothing.
+    A label seen once gets the shared covariance, a frequent one its own. Scaling a feature, or
+    adding a constant to it, changes no posterior. A constant feature (one that varies only by
+    rounding) has variance 1 and the same mean for every label, and so has no effect.
 
     Parameters
     ----------
     moments : Moments
     shrinkage : float
-        ρ, from 0 to 1; 1 is one diagonal covariance for all labels.
+        ρ, from 0 to 1; 1 is one diagonal covariance shared by all labels.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What an estimator must not use: labels and pairs of labels, as masks of its weights."""
+"""Forbidden labels and transitions, as masks over the weights."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def put_masks(
     inner: Mapping[str, tuple[int, ...]],
     classes: npt.NDArray[Any],
 ) -> None:
-    """Put −∞ on what the constraints rule out.
+    """Set −∞ for whatever the constraints rule out.
 
     Parameters
     ----------
     forbid : dict or None
-        Block name to a list of what it must not use.
+        Block name to a list of its forbidden outcomes.
     blocks : dict of str to WeightBlock or None
         Their masks are set.
     inner : mapping of str to tuple of int

@@ -31,62 +31,62 @@ from .outputs import (
 )
 from .word_emissions import CategoricalEmissions, WordCounts
 
-#: Keeps logarithms finite where a product of tiny probabilities underflows.
+#: Keeps logarithms finite if a product of tiny probabilities underflows.
 _SMALLEST = 1e-300
 
 
 def _check_share(name: str, value: Any) -> None:
-    """Refuse what is not from 0 to 1."""
+    """Refuse a value outside of 0 to 1."""
     Number()(name, value)
     if value > 1:
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
 
 
 class HMM(Declared, ArrayModel):
-    """The generative baseline: labels follow each other, and each emits what is seen.
+    """The generative baseline: a Markov chain of labels, each of which emits an observation.
 
         P(x, y) = P(y_1 | Start) · Π_{t>1} P(y_t | y_{t−m}, …, y_{t−1}) · P(End | y_L)
                   · Π_t P(x_t | y_t)
 
-    Everything is counted in one pass, and the scores of the chain are the logarithms, so that
+    Everything is counted in one pass, and the scores of the chain are log probabilities, so
     ``predict_marginals`` and ``predict_proba`` are P(· | x). Every distribution is smoothed by α
-    imaginary observations drawn from the next simpler one, which has seen more:
+    pseudo-observations from the next simpler one, which has more data:
 
         P(y | h) = (c(h, y) + α·P(y | h without its oldest label)) / (c(h) + α),
 
     down to the frequencies of the labels and then to equal shares; P(y_1 | Start) and the other
-    first labels fall back on what follows anywhere. P(End | y_L) falls back on the overall rate of
-    endings; going on and ending have probability one together: ``transition_`` contains the factor
-    1 − P(End | y_{t−1}).
+    first labels fall back on the labels that follow anywhere. P(End | y_L) falls back on the
+    overall rate of endings; continuing and ending have probability one together: ``transition_``
+    contains the factor 1 − P(End | y_{t−1}).
 
-    Labels that are unknown (None) are not counted, nor is what they touch: emissions at that
-    position, transitions over it.
+    Unknown labels (None) are not counted, nor are the emissions at their position and the
+    transitions over it.
 
     Parameters
     ----------
     order : int, default=1
-        m ≥ 1: how many labels back the next one looks. 2 is the trigram tagger, more accurate and
-        K times the work.
+        m ≥ 1: the number of previous labels that the next one depends on. 2 is the trigram tagger,
+        more accurate and K times the work.
     alpha : float, default=3.0
         α > 0; towards 0: maximum likelihood.
     emission : {"auto", "categorical", "gaussian"}, default="auto"
-        What a label emits: strings, or vectors. "auto" looks at X.
+        The type of observations: strings, or vectors. "auto" looks at X.
     word_alpha : float, default=0.3
-        Imaginary observations for each word. This and the next two:
+        Pseudo-observations for each word. For this parameter and the next two see
         :class:`~structlearn.estimators.word_emissions.CategoricalEmissions`.
     suffix_length : int, default=8
-        Unknown words go by capitalisation and up to this many last letters. 0: strings are mere
-        symbols, whose case and spelling tell nothing.
+        Unknown words are judged by capitalisation and up to this many last letters. 0: strings are
+        mere symbols, whose case and spelling are ignored.
     rare : float, default=10
         Spelling is learned from words seen at most this often.
     shrinkage : float, default=0.2
-        From 0 to 1: how far covariances lean to a shared diagonal one
+        From 0 to 1: how far covariances are shrunk towards a shared diagonal one
         (:class:`~structlearn.estimators.emissions.GaussianEmissions`).
     observation : int or str, optional
-        Which string of a token that has several is the one emitted: the index in a list or tuple
-        (default the first), the key in a dictionary (default its first key).
+        Which string is emitted if a token has several: the index in a list or tuple (default the
+        first), the key in a dictionary (default its first key).
     n_jobs : int, optional
-        Threads for prediction; None is one, -1 all cores.
+        Number of threads for prediction; None is one, -1 all cores.
 
     Attributes
     ----------
@@ -103,10 +103,10 @@ class HMM(Declared, ArrayModel):
     n_iter_ : int
         1.
     n_features_in_ : int
-        Number of columns of each example, where they are arrays or data frames.
+        Number of columns of each example, if these are arrays or data frames.
     feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, where the examples were data frames; at prediction the same columns
-        must come in the same order.
+        Names of the columns, if the examples were data frames; prediction needs the same columns in
+        the same order.
 
     References
     ----------
@@ -145,7 +145,7 @@ class HMM(Declared, ArrayModel):
         y : list of label sequences
             None is an unknown label.
         sample_weight : array of shape (n,), optional
-            Weight 2 is the same as the example twice, weight 0 as without it.
+            Weight 2 counts the example twice, weight 0 leaves it out.
 
         Returns
         -------
@@ -165,15 +165,14 @@ class HMM(Declared, ArrayModel):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMM:
-        """Count further sequences; calls on the parts of a data set equal ``fit`` on the whole.
+        """Count further sequences; calls on parts of a data set equal ``fit`` on the whole.
 
         Parameters
         ----------
         classes : list of labels
             All labels that will ever occur; needed at the first call.
         sample_weight : array of shape (n,), optional
-            As for :meth:`fit`. A batch without examples, or with weights of 0 alone, changes
-            nothing.
+            As for :meth:`fit`. A batch without examples, or with weights of 0 alone, has no effect.
         """
         self._check_parameters()
         X, y = reread(X), reread(y)
@@ -189,18 +188,18 @@ class HMM(Declared, ArrayModel):
                 f"order was {len(self._label_counts.initial)} at the first call of partial_fit, "
                 f"and is now {self.order}"
             )
-        known = sort_classes(set(classes)) if first else self.classes_
+        all_classes = sort_classes(set(classes)) if first else self.classes_
 
         def count(X: Any, y: Any, weights: Array | None) -> Any:
             X, columns = read_tables(self, X, None if first else self._columns)
             reader = self._new_reader(X) if first else self._reader
             observed, ptr = reader.read(X)
-            return reader, *self._count(observed, ptr, y, known, weights), columns
+            return reader, *self._count(observed, ptr, y, all_classes, weights), columns
 
         reader, labels, emitted, columns = with_present(count, X, y, sample_weight)
         if not first:
             labels, emitted = self._label_counts + labels, self._emission_counts + emitted
-        self._accept(reader, known, labels, emitted, columns)
+        self._accept(reader, all_classes, labels, emitted, columns)
         return self
 
     def _count(
@@ -211,11 +210,11 @@ class HMM(Declared, ArrayModel):
             weights = np.ones(len(ptr) - 1)
         each = np.repeat(weights, np.diff(ptr))
         counts = _LabelCounts.of(gold, ptr, each, len(classes), int(self.order))
-        known = np.flatnonzero(gold >= 0)
-        seen = (gold[known], each[known], len(classes))
+        labelled = np.flatnonzero(gold >= 0)
+        seen = (gold[labelled], each[labelled], len(classes))
         if isinstance(observed, list):
-            return counts, WordCounts.of([observed[i] for i in known], *seen)
-        return counts, Moments.of(observed[known], *seen)
+            return counts, WordCounts.of([observed[i] for i in labelled], *seen)
+        return counts, Moments.of(observed[labelled], *seen)
 
     def _accept(
         self,
@@ -225,7 +224,7 @@ class HMM(Declared, ArrayModel):
         emitted: Any,
         columns: Columns,
     ) -> None:
-        """Turn counts into probabilities, and make them the estimator's own all at once."""
+        """Turn counts into probabilities, and store all of them on the estimator at once."""
         if not labels.windows[0].any():
             raise ValueError("nothing can be counted: every label is unknown (None)")
         emissions: Any
@@ -252,7 +251,7 @@ class HMM(Declared, ArrayModel):
         emitted: Any,
         emissions: Any,
     ) -> None:
-        """Be fitted: the one place where what was learned becomes the estimator's state."""
+        """Become fitted: the one place that sets the learned state of the estimator."""
         blocks, transition = scores
         self._reader, self._blocks = reader, blocks
         self._label_counts, self._emission_counts = labels, emitted
@@ -274,12 +273,12 @@ class HMM(Declared, ArrayModel):
         from .stored.hidden_markov import read_emissions, read_labels
         from .stored.models import read_calibration
 
-        found = read_labels(d, reader)
-        counts = _LabelCounts(found["windows"], found["initial"], found["last"])
-        scores = (found["blocks"], found["transition"])
-        emissions = read_emissions(reader.value(d["emissions"]), len(found["classes"]))
+        stored = read_labels(d, reader)
+        counts = _LabelCounts(stored["windows"], stored["initial"], stored["last"])
+        scores = (stored["blocks"], stored["transition"])
+        emissions = read_emissions(reader.value(d["emissions"]), len(stored["classes"]))
         calibration = read_calibration(reader.value(d["calibration"]))
-        self._hold(found["classes"], counts, scores, *emissions)
+        self._hold(stored["classes"], counts, scores, *emissions)
         self._keep_calibration(calibration)
 
     def _new_reader(self, X: Any) -> Reader:
@@ -338,7 +337,7 @@ class HMM(Declared, ArrayModel):
 
 @dataclass
 class _LabelCounts:
-    """How often labels follow each other; ``+`` joins the counts of two parts of the data.
+    """Counts of consecutive labels; ``+`` joins the counts of two parts of the data.
 
     Attributes
     ----------
@@ -358,23 +357,23 @@ class _LabelCounts:
     def of(
         cls, labels: Integers, ptr: Integers, weights: Array, n_labels: int, order: int
     ) -> _LabelCounts:
-        """Count labels, −1 where unknown, of sequences one after another."""
+        """Count labels, −1 if unknown, of concatenated sequences."""
         place = np.arange(len(labels)) - np.repeat(ptr[:-1], np.diff(ptr))
 
         def tally(which: Any, codes: Integers, rank: int) -> Array:
-            found = np.bincount(codes[which], weights[which], minlength=n_labels**rank)
-            return found.astype(np.float64, copy=False).reshape((n_labels,) * rank)
+            sums = np.bincount(codes[which], weights[which], minlength=n_labels**rank)
+            return sums.astype(np.float64, copy=False).reshape((n_labels,) * rank)
 
         windows, initial = [], []
         codes = np.zeros_like(labels)
-        known = np.ones(len(labels), dtype=bool)
+        complete = np.ones(len(labels), dtype=bool)
         for j in range(order + 1):
-            back = np.roll(labels, j)  # wraps around only where place < j
+            back = np.roll(labels, j)  # wraps around only if place < j
             codes = codes + n_labels**j * back
-            known = known & (back >= 0) & (place >= j)
-            windows.append(tally(known, codes, j + 1))
+            complete = complete & (back >= 0) & (place >= j)
+            windows.append(tally(complete, codes, j + 1))
             if j < order:
-                initial.append(tally(known & (place == j), codes, j + 1))
+                initial.append(tally(complete & (place == j), codes, j + 1))
         final = ptr[1:] - 1
         return cls(windows, initial, tally(final[labels[final] >= 0], labels, 1))
 
@@ -386,7 +385,7 @@ class _LabelCounts:
         )
 
     def scores(self, alpha: float) -> tuple[dict[str, Array], Array]:
-        """Return the score blocks of the chain, and log P(label | the labels before)."""
+        """Return the score blocks of the chain, and log P(label | previous labels)."""
         n_labels = len(self.last)
         anywhere = [_smooth(self.windows[0], np.full(n_labels, 1.0 / n_labels), alpha)]
         for counts in self.windows[1:]:
@@ -395,14 +394,14 @@ class _LabelCounts:
             _smooth(counts, coarser, alpha)
             for counts, coarser in zip(self.initial, anywhere, strict=False)
         ]
-        # Going on, and ending: two outcomes of each label.
+        # Continuing and ending: two outcomes of each label.
         leaving = np.stack([self.windows[0] - self.last, self.last], axis=-1)
         shares = np.array([n_labels, 1.0]) / (n_labels + 1.0)
         leave = _smooth(leaving, _smooth(leaving.sum(axis=0), shares, alpha), alpha)
         go_on = _log(leave[:, :1])
         transition = go_on + _log(anywhere[-1])
         blocks = {"start": _log(first[0]), "end": _log(leave[:, 1])}
-        # A chain adds up its tables of all orders, so each holds what it adds to the one below.
+        # A chain adds up its tables of all orders, so each holds the difference from the lower one.
         below: Any = 0.0
         for j, table in enumerate(first[1:], start=1):
             blocks[f"transition{j}"] = go_on + _log(table) - below

@@ -1,4 +1,4 @@
-"""Which labels interact: the tree of largest mutual information, all pairs, or given ones."""
+"""The graph over the labels: the tree of largest mutual information, all pairs, or given edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LabelTree(NamedTuple):
     parents : (L,) array
         The parent of each label, −1 at the root.
     numbers : (L − 1,) array
-        Which given edge is above each label but the root; −1 where it only connects two parts.
+        The given edge above each label but the root; −1 if it only connects two components.
     """
 
     parents: Integers
@@ -37,14 +37,14 @@ def mutual_information(Y: Integers, weights: Array | None = None) -> Array:
             with np.errstate(divide="ignore", invalid="ignore"):
                 total += np.where(joint > 0, joint * np.log(joint / product), 0.0)
     np.fill_diagonal(total, 0.0)
-    found: Array = np.maximum(0.5 * (total + total.T), 0.0)  # rounding
-    return found
+    information: Array = np.maximum(0.5 * (total + total.T), 0.0)  # rounding
+    return information
 
 
 def chow_liu_tree(Y: Integers, weights: Array | None = None) -> Integers:
     """Return the L − 1 edges of the tree of largest mutual information, by Prim's algorithm.
 
-    O(n·L²). Of equally good edges the one between the first labels.
+    O(n·L²). Ties go to the edge between the first labels.
 
     References
     ----------
@@ -95,7 +95,7 @@ def label_edges(graph: Any, Y: Integers, weights: Array | None = None) -> Intege
 
 
 def as_tree(edges: Integers, n_labels: int) -> LabelTree | None:
-    """Return the tree that edges without cycles are part of; None where there is a cycle."""
+    """Return the tree that contains these edges; None if they have a cycle."""
     neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n_labels)]
     for e, (p, q) in enumerate(edges.tolist()):
         neighbours[p].append((q, e))
@@ -106,7 +106,7 @@ def as_tree(edges: Integers, n_labels: int) -> LabelTree | None:
     for root in range(n_labels):
         if parents[root] != -2:
             continue
-        parents[root] = root - 1  # the first label is the root; other parts hang on another label
+        parents[root] = root - 1  # roots of further components hang on the label before
         waiting = [root]
         while waiting:
             v = waiting.pop()
@@ -117,6 +117,6 @@ def as_tree(edges: Integers, n_labels: int) -> LabelTree | None:
                     waiting.append(u)
     if used != len(edges):
         return None
-    # Tables read [parent, child], and edges may go either way: the caller's tables are those of
-    # the tree, whose numbers are by child.
+    # Tables are indexed [parent, child], and edges may go either way: the caller's tables are those
+    # of the tree, numbered by child.
     return LabelTree(parents, above[parents >= 0])

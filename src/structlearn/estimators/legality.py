@@ -1,4 +1,4 @@
-"""Gold outputs that break a constraint: named by their numbers, or left out."""
+"""Gold outputs that break a constraint: refused with their numbers, or left out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..structures.base import Structure
 from ..structures.chains.constrained import ConstrainedChain, ConstrainedSemiMarkov
 from .constraints import named_automata
 
-#: Outputs that a message names one by one.
+#: The number of outputs that a message names.
 _NAMED = 5
 
 
@@ -29,18 +29,18 @@ class IllegalOutputs(ValueError):
     Attributes
     ----------
     broken : dict of int to str
-        By the number of an example, what its output breaks.
+        By the number of an example, the constraint that its output breaks.
     n : int
-        How many examples there are.
+        The number of examples.
     """
 
     def __init__(self, broken: dict[int, str], n: int) -> None:
         first = list(broken.items())[:_NAMED]
         named = ", ".join(f"example {i} ({constraint})" for i, constraint in first)
-        more = len(broken) - len(first)
-        rest = f" and {more} more" if more else ""
+        n_unnamed = len(broken) - len(first)
+        suffix = f" and {n_unnamed} more" if n_unnamed else ""
         super().__init__(
-            f"{len(broken)} of {n} outputs of y break a constraint: {named}{rest}; correct them, "
+            f"{len(broken)} of {n} outputs of y break a constraint: {named}{suffix}; correct them, "
             "or leave them out with illegal='drop'"
         )
         self.broken, self.n = broken, n
@@ -56,12 +56,12 @@ def check_legal(
     classes: npt.NDArray[Any],
     bare: Callable[[], ArrayProblem],
 ) -> None:
-    """Refuse gold outputs that break a constraint, and open ones that no output completes.
+    """Refuse gold outputs that break a constraint, and partial ones that cannot be completed.
 
     Parameters
     ----------
     bare : callable
-        Makes the problem without gold outputs, where the shapes of its examples are needed.
+        Makes the problem without gold outputs; for constraints that depend on its shapes.
     """
     if isinstance(structure, (ConstrainedChain, ConstrainedSemiMarkov)):
         broken = _rejected(structure, gold, named_automata(structure, options, classes), classes)
@@ -79,12 +79,12 @@ def _rejected(
     automata: list[tuple[str, Automaton]],
     classes: npt.NDArray[Any],
 ) -> dict[int, str]:
-    """Return what automata reject, with the constraint."""
+    """Return the outputs that automata reject, with the constraint."""
     broken: dict[int, str] = {}
     for i, is_open in enumerate(gold.partial.tolist()):
         if is_open:
             if not _can_be_completed(structure, gold.outputs[i], len(classes)):
-                broken[i] = "no labels for the open places keep to all constraints"
+                broken[i] = "no labels for the open places satisfy all constraints"
             continue
         labels = symbols_of(structure, gold.outputs[i])
         for name, automaton in automata:
@@ -107,7 +107,7 @@ def _can_be_completed(structure: Structure, y: Any, n_labels: int) -> bool:
 
 
 def _broken(structure: Constrained, gold: GoldOutputs, bare: ArrayProblem) -> dict[int, str]:
-    """Return what breaks a constraint of a structure with rows."""
+    """Return the outputs that break a constraint of a structure with rows."""
     partial, broken = gold.partial, {}
     for i, y in enumerate(gold.outputs):
         if not partial[i]:
@@ -120,7 +120,7 @@ def _broken(structure: Constrained, gold: GoldOutputs, bare: ArrayProblem) -> di
 def without_illegal(
     prepare: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *, drop: bool
 ) -> Any:
-    """Return ``prepare(X, y, sample_weight)``; with ``drop`` that of the legal examples alone."""
+    """Return ``prepare(X, y, sample_weight)``; with ``drop``, of the legal examples only."""
     try:
         return prepare(X, y, sample_weight)
     except IllegalOutputs as error:
@@ -130,15 +130,15 @@ def without_illegal(
     if len(broken) == n:
         first = broken[0]
         raise ValueError(f"illegal='drop' would leave out all {n} examples: 0 breaks {first}")
-    shown = ", ".join(map(str, list(broken)[: 4 * _NAMED]))
-    more = len(broken) - 4 * _NAMED
+    listed = ", ".join(map(str, list(broken)[: 4 * _NAMED]))
+    n_unlisted = len(broken) - 4 * _NAMED
     warnings.warn(
-        f"{len(broken)} of {n} examples break a constraint and are left out: {shown}"
-        + (f" and {more} more" if more > 0 else ""),
+        f"{len(broken)} of {n} examples break a constraint and are left out: {listed}"
+        + (f" and {n_unlisted} more" if n_unlisted > 0 else ""),
         stacklevel=4,
     )
     from sklearn.utils import _safe_indexing
 
-    kept = np.setdiff1d(np.arange(n), list(broken))
-    weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
-    return prepare(_safe_indexing(X, kept), _safe_indexing(y, kept), weight)
+    legal = np.setdiff1d(np.arange(n), list(broken))
+    weight = None if sample_weight is None else np.asarray(sample_weight)[legal]
+    return prepare(_safe_indexing(X, legal), _safe_indexing(y, legal), weight)

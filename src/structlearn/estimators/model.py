@@ -1,4 +1,4 @@
-"""The one estimator that all convex and online learners are presets of."""
+"""The one estimator; all convex and online learners are presets of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .weights import label_weights, pair_weights, weight_contributions
 def _learns_online(estimator: Any) -> bool:
     if not estimator._online_solver():
         raise AttributeError(
-            f"partial_fit needs an online learner; {estimator.solver!r} looks at all the data "
+            f"partial_fit needs an online learner; {estimator.solver!r} goes over all the data "
             "again and again. Use solver='sgd'"
         )
     return True
@@ -58,7 +58,7 @@ class StructuredModel(LearningParameters, ArrayModel):
         "semimarkov" takes ``max_length`` from the examples: their number of feature rows per
         position.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
-        Δ(gold, predicted); used where the margin is not 0.
+        Δ(gold, predicted); used if the margin is not 0.
     margin : float, default=1.0
         γ.
     temperature : float, default=0.0
@@ -123,9 +123,9 @@ class StructuredModel(LearningParameters, ArrayModel):
         What to do with outputs of y that break a constraint: refuse them, naming the examples, or
         leave these examples out, with a warning that counts them.
     time_limit : float, optional
-        Seconds that the search for one output may take under ``constraints``, in training and in
-        prediction. When they are over, the best output so far counts; where there is none that
-        keeps to the constraints, ``TimeoutError`` is raised.
+        Seconds for the search for one output under ``constraints``, in training and in prediction.
+        When they are over, the best output so far counts; if none satisfies the constraints,
+        ``TimeoutError`` is raised.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
     latent : {"auto", "direct", "cccp"}, default="auto"
@@ -246,16 +246,16 @@ class StructuredModel(LearningParameters, ArrayModel):
             matrix or list of tokens with L · max_length rows, start by start; rows of segments
             that would run beyond the end are not read.
         y : list of outputs
-            Labels may be strings; None is an unknown label, a set of labels one of them: a wrong
-            label then costs the least that it does against any of the set, and weights exist for
-            features with each of them. A segmentation is a list of (start, end, label), end
-            exclusive. Hidden states are sets as well: where y is "N", write {"N/0", "N/1"}.
+            Labels may be strings; None is an unknown label, and a set of labels means one of them:
+            a wrong label then costs the least that it does against any of the set, and features get
+            weights with each of them. A segmentation is a list of (start, end, label), end
+            exclusive. Hidden states are sets as well: if y is "N", write {"N/0", "N/1"}.
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0. An example of weight k counts as k copies of it in
             ``min_count`` and ``class_weight="balanced"`` too (fractions are rounded in
             ``min_count``, to 1 at least), one of weight 0 as absent: the optimum is that of the
-            data with so many copies. Online learners make one step for k times the loss where
-            copies would have k steps.
+            data with these copies. Online learners make one step for k times the loss instead of k
+            steps.
 
         Returns
         -------
@@ -279,19 +279,18 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     @available_if(_learns_online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Make one pass over the examples, in order, going on from where the last call stopped.
+        """Make one pass over the examples, in order, continuing from the last call.
 
         k calls on the same data equal ``fit(max_iter=k, shuffle=False)``, bit for bit. Only online
-        learners have this method: solvers that look at all the data again and again do not.
+        learners have this method; solvers that need several passes over all the data do not.
 
         Parameters
         ----------
         classes : list of labels
-            All labels that will ever occur; needed at the first call, but for structures whose
-            outputs have none.
+            All labels that will ever occur; required at the first call, except for structures whose
+            outputs have no labels.
         sample_weight : array of shape (n,), optional
-            As for :meth:`fit`. A batch without examples, or with weights of 0 alone, changes
-            nothing.
+            As for :meth:`fit`. A batch without examples, or with weights of 0 alone, has no effect.
         """
         self._check_parameters()
         X, y = reread(X), reread(y)
@@ -305,22 +304,22 @@ class StructuredModel(LearningParameters, ArrayModel):
             raise ValueError("the first call of partial_fit needs classes, the list of all labels")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
             raise ValueError("classes must be the same in every call of partial_fit")
-        known = sort_classes(classes) if first and labelled else None
+        all_classes = sort_classes(classes) if first and labelled else None
         if not first:
-            known = self.classes_
+            all_classes = self.classes_
         prepared = self._prepare(
-            X, y, sample_weight, classes=known, before=None if first else self._before()
+            X, y, sample_weight, classes=all_classes, before=None if first else self._before()
         )
         state = None
         if not first:
             state = self._online.moved(lambda w: self._layout.move(w, prepared.layout))
         training = learn(self, prepared.problem, state=state, max_iter=1, shuffle=False)
-        training.converged = True  # one pass is all that was asked for
+        training.converged = True  # one pass was requested
         self._accept(prepared, training, continued=not first)
         return self
 
     def _accept(self, prepared: Prepared, training: Training, continued: bool = False) -> None:
-        """Make the result the estimator's own, all at once."""
+        """Store the result on the estimator, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
         counts = prepared.class_count + (getattr(self, "class_count_", 0.0) if continued else 0.0)
         self._hold(prepared, training.weights, history, training.objective, training.gap)
@@ -347,12 +346,12 @@ class StructuredModel(LearningParameters, ArrayModel):
         objective: float | None = None,
         gap: float | None = None,
     ) -> None:
-        """Be fitted: the one place where what was learned becomes the estimator's state."""
+        """Become fitted: the one place that sets the learned state of the estimator."""
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
         self._chain = HeldChain()
-        # Those of the weights before.
+        # Those of the previous weights.
         for name in ("_online", "_kept", "rounds_", "approximate_", "class_count_"):
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
@@ -380,13 +379,13 @@ class StructuredModel(LearningParameters, ArrayModel):
     # -- preparing ------------------------------------------------------------------------------
 
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> ArrayProblem:
-        """Return the learning problem that ``fit`` would solve, for a look at losses and gradients.
+        """Return the learning problem that ``fit`` would solve, to inspect losses and gradients.
 
         ``problem.objective(w, C=..., margin=..., temperature=...)`` gives value and gradient.
         """
         self._check_parameters()
         problem = self._prepare(X, y, sample_weight).problem
-        _ = problem.native  # outputs and costs are checked now, not at the first question
+        _ = problem.native  # checks outputs and costs now, not at the first query
         return problem
 
     def _prepare(
@@ -408,14 +407,14 @@ class StructuredModel(LearningParameters, ArrayModel):
             prepared.columns = columns
             return prepared
 
-        found: Prepared = without_illegal(
+        result: Prepared = without_illegal(
             partial(with_present, read),
             reread(X),
             reread(y),
             sample_weight,
             drop=self.illegal == "drop",
         )
-        return found
+        return result
 
     def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
         """Return X without data frames, and the names of its columns; ``known``: those of fit."""
@@ -440,7 +439,7 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     @property
     def constraints_(self) -> list[tuple[Any, str]]:
-        """Each constraint with how it is honoured: by which masks, or by an integer program."""
+        """Each constraint with how it is enforced: by which masks, or by an integer program."""
         check_is_fitted(self)
         return describe_constraints(self, self.structure_, self.classes_)
 
@@ -454,7 +453,7 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     @property
     def feature_names_(self) -> dict[str, list[str]]:
-        """Names of the features by block, for those given as strings, dictionaries or columns."""
+        """Names of the features by block, if given as strings, dictionaries or columns."""
         check_is_fitted(self)
         names = {name: columns.tolist() for name, columns in self._columns.items()}
         for name, encoder in self._encoder.encoders.items():
@@ -472,7 +471,7 @@ class StructuredModel(LearningParameters, ArrayModel):
         return weight_contributions(self, inputs.problem)
 
     def _html_repr(self) -> str:
-        """What notebooks show: scikit-learn's diagram, and under it what was learned."""
+        """The HTML for notebooks: scikit-learn's diagram, and below it what was learned."""
         diagram = str(super()._html_repr())
         return diagram + summary_html(self) if hasattr(self, "_weights") else diagram
 
@@ -485,11 +484,11 @@ class StructuredModel(LearningParameters, ArrayModel):
     def _inputs(self, X: Any, constraints: Any = None, **reading: Any) -> ProblemInputs:
         structure = under(self.structure_, constraints, self.classes_)
         if isinstance(X, (tuple, Iterator)) or (isinstance(X, np.ndarray) and X.dtype == object):
-            X = list(X)  # whatever holds the sequences, they go the same way
+            X = list(X)  # any container of sequences is read the same way
 
         def make() -> ArrayProblem:
-            known = self._columns
-            examples = self._encoder.transform(self._read_columns(X, self.structure_, known)[0])
+            columns = self._columns
+            examples = self._encoder.transform(self._read_columns(X, self.structure_, columns)[0])
             return ArrayProblem(structure, examples, self._layout)
 
         chain = self._chain.of(self) if structure is self.structure_ else None
@@ -506,8 +505,8 @@ class StructuredModel(LearningParameters, ArrayModel):
     def to_chain(self) -> StringChain:
         """Return the model as a chain that needs Python and the core alone.
 
-        It labels as this estimator does, and its files are read without NumPy and scikit-learn. Of
-        chains over strings and dictionaries, whose labels are strings; others raise
+        It labels as this estimator does, and its files can be read without NumPy and scikit-learn.
+        Only for chains over strings and dictionaries whose labels are strings; others raise
         CapabilityError.
         """
         check_is_fitted(self)
@@ -515,14 +514,14 @@ class StructuredModel(LearningParameters, ArrayModel):
 
     @classmethod
     def from_chain(cls, chain: StringChain, **parameters: Any) -> Any:
-        """Return an estimator with the labels, features and weights of a chain, to learn on.
+        """Return an estimator with the labels, features and weights of a chain, to train further.
 
         Parameters
         ----------
         chain : StringChain
-            Such as :func:`~structlearn.io.read_crfsuite` returns.
+            For example the result of :func:`~structlearn.io.read_crfsuite`.
         parameters
             Of the estimator, such as ``warm_start=True``. By default it has weights for the ends of
-            sequences if the chain has some.
+            sequences if the chain has them.
         """
         return from_chain(cls, chain, parameters)

@@ -34,38 +34,39 @@ class MultiLabelClassifier(
     StoredEstimator,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Several yes-or-no labels per example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l +
-    pairs.
+    """Several yes-or-no labels per example, predicted jointly.
 
-    Each label is a node with weights of its own for every feature, each edge has a 2 × 2 table of
-    scores. A tree, or a graph of small treewidth, is solved exactly, whatever the learner.
+    score(y) = Σ_l ⟨w_l, x⟩ y_l + scores of label pairs.
+
+    Each label is a node with its own weights for every feature, each edge has a 2 × 2 table of
+    scores. On a tree, or a graph of small treewidth, inference is exact with every learner.
 
     Parameters
     ----------
     estimator : StructuredModel, optional
-        How to learn: :class:`CRF`, :class:`StructuredSVM`, :class:`StructuredPerceptron` and so on,
+        The learner: :class:`CRF`, :class:`StructuredSVM`, :class:`StructuredPerceptron` and so on,
         with their parameters; ``structure`` is filled in. Default ``CRF(solver="lbfgs")``.
     graph : {"tree", "full", "none"} or array-like of shape (E, 2), default="tree"
         Which pairs of labels interact. "tree": the tree of largest mutual information (Chow & Liu),
         whose inference is native and O(L). "full": every pair, exact up to some twenty labels.
-        "none": labels are independent of each other given x.
+        "none": labels are independent given x.
     intercept : bool, default=True
         One bias weight per label.
 
     Attributes
     ----------
     estimator_ : StructuredModel
-        The fitted learner, on the examples that :meth:`as_examples` makes.
+        The fitted learner, on the examples from :meth:`as_examples`.
     edges_ : array of shape (E, 2)
         The pairs of labels that interact.
     interactions_ : array of shape (E,)
-        θ(0,0) + θ(1,1) − θ(0,1) − θ(1,0) of each: positive where labels like to go together.
+        θ(0,0) + θ(1,1) − θ(0,1) − θ(1,0) of each: positive if the labels tend to occur together.
     classes_ : array of shape (L,)
         The numbers of the labels, 0 to L − 1.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns of X, where it was a data frame.
+        Names of the columns of X, if it was a data frame.
 
     References
     ----------
@@ -107,7 +108,7 @@ class MultiLabelClassifier(
         """Learn; ``learn`` fits the learner to examples, here or on a cluster."""
         self._check_parameters()
         _check_indicators(y)
-        probe: Any = copy.copy(self)  # scikit-learn writes what it finds to the estimator
+        probe: Any = copy.copy(self)  # scikit-learn sets attributes on the estimator
         X, y = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True)
         labels = _as_indicators(y)
         weights = check_sample_weight(sample_weight, len(labels))
@@ -147,7 +148,7 @@ class MultiLabelClassifier(
     # -- examples -------------------------------------------------------------------------------
 
     def as_examples(self, X: Any) -> list[dict[str, Any]]:
-        """Return the examples of the learner: the features of each node in a place of its own.
+        """Return the learner's examples: each node has its own copy of the features.
 
         O(n · L · non-zeros of a row): the features of an example are repeated for every label.
         """
@@ -179,25 +180,25 @@ class MultiLabelClassifier(
 
     @property
     def interactions_(self) -> Array:
-        """What two labels gain by being the same, edge by edge."""
+        """The gain in score if two labels are equal, edge by edge."""
         check_is_fitted(self)
         coef = self.estimator_.coef_
         if not len(self.edges_) or coef["edge"].shape[:2] != (2, 2):
             return np.zeros(len(self.edges_))
         table = coef["edge"]
-        found: Array = table[0, 0] + table[1, 1] - table[0, 1] - table[1, 0]
-        return found
+        gains: Array = table[0, 0] + table[1, 1] - table[0, 1] - table[1, 0]
+        return gains
 
     # -- the model ------------------------------------------------------------------------------
 
     @property
     def n_threads(self) -> int:
-        """Threads of the learner."""
+        """Number of threads of the learner."""
         return int(self.estimator_.n_threads)
 
     @property
     def calibration_(self) -> Any:  # type: ignore[override]
-        """What held-out examples said of the probabilities; None: none were asked."""
+        """Calibration on held-out examples; None if there was none."""
         return self.estimator_.calibration_
 
     @property
@@ -249,61 +250,61 @@ class MultiLabelClassifier(
 
     def predict(self, X: Any) -> Integers:  # type: ignore[override]
         """Return the best labels of each example together: an (n, L) array of 0 and 1."""
-        found: Integers = np.array(super().predict(X), dtype=np.int64)
-        return found.reshape(-1, len(self.classes_))
+        labels: Integers = np.array(super().predict(X), dtype=np.int64)
+        return labels.reshape(-1, len(self.classes_))
 
     def predict_proba(  # type: ignore[override]
         self, X: Any, y: Any = None, *, temperature: float | None = None
     ) -> Array:
-        """Return P(y_l = 1 | x) of every label, an (n, L) array; of all labels together, given y.
+        """Return P(y_l = 1 | x) of every label, an (n, L) array; with y, of all labels jointly.
 
-        The most probable labels together (:meth:`predict`) need not be those that are each more
-        probable than not.
+        The most probable joint labels (:meth:`predict`) need not be those that are more probable
+        than not one by one.
 
         Parameters
         ----------
         y : array or sparse matrix of shape (n, L), optional
-            As :meth:`fit` takes it: the answer is then an array of shape (n,).
+            As for :meth:`fit`; the result is then an array of shape (n,).
         temperature : float, optional
             As for :meth:`predict_marginals`.
         """
         if y is not None:
             return np.array(super().predict_proba(X, y, temperature=temperature), dtype=np.float64)
-        found: Array = np.array(self.predict_marginals(X, temperature=temperature), np.float64)
-        return found.reshape(-1, len(self.classes_))
+        on: Array = np.array(self.predict_marginals(X, temperature=temperature), np.float64)
+        return on.reshape(-1, len(self.classes_))
 
     def _log_probabilities(
         self, X: Any, y: Any, temperature: float | None, reading: dict[str, Any]
     ) -> list[float]:
-        given = None if y is None else list(_as_indicators(y))
-        return super()._log_probabilities(X, given, temperature, reading)
+        rows = None if y is None else list(_as_indicators(y))
+        return super()._log_probabilities(X, rows, temperature, reading)
 
     # -- what was learned -----------------------------------------------------------------------
 
     def _feature_names(self) -> list[str]:
-        """Return the names of the features of a label; the intercept is the last."""
+        """Return the names of a label's features; the intercept is the last."""
         named = getattr(self, "feature_names_in_", None)
         names = [f"feature {j}" for j in range(self.n_features_in_)]
         names = names if named is None else list(map(str, named))
         return [*names, "intercept"] if self.intercept else names
 
     def _heaviest(self, n: int) -> dict[Any, list[tuple[str, float]]]:
-        """Return weights for having a label, less those for not having it."""
+        """Return weights for having a label, minus those for not having it."""
         names, values = self._feature_names(), self.estimator_.classes_.tolist()
         coef = self.estimator_.coef_["label"].reshape(len(values), len(self.classes_), len(names))
         weights = coef[values.index(1)] - coef[values.index(0)] if len(values) == 2 else 0 * coef[0]
         return {k: heaviest(weights[k], names, n) for k in self.classes_.tolist()}
 
     def _pairs(self) -> list[tuple[int, int, float]]:
-        """Return what pairs of labels gain by being the same."""
+        """Return the gain in score if the labels of a pair are equal."""
         pairs = zip(self.edges_.tolist(), self.interactions_.tolist(), strict=True)
         return [(a, b, weight) for (a, b), weight in pairs]
 
     def _decisions(self, inputs: Any) -> list[list[dict[str, Any]]]:
-        """Return what decided; positions are numbers of labels, 1 where an example has one."""
+        """Return the deciding contributions; positions are labels, 1 if an example has one."""
         decisions: list[list[dict[str, Any]]] = self.estimator_._decisions(inputs)
         names = self._feature_names()
-        for decision in (one for row in decisions for one in row):
+        for decision in (d for row in decisions for d in row):
             decision["contributions"] = [
                 (_feature_name(name, names), value) for name, value in decision["contributions"]
             ]
@@ -312,7 +313,7 @@ class MultiLabelClassifier(
     # -- judging --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of examples all of whose labels are right (subset accuracy)."""
+        """Return the share of examples whose labels are all right (subset accuracy)."""
         from sklearn.metrics import accuracy_score
 
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
@@ -329,7 +330,7 @@ class MultiLabelClassifier(
 
 
 def _feature_name(name: str, names: list[str]) -> str:
-    """Return a feature of a label by its own name: each label has a copy of all features."""
+    """Return a label's feature by its original name: each label has a copy of all features."""
     if not name.startswith("feature "):
         return name
     label, j = divmod(int(name.removeprefix("feature ")), len(names))
@@ -337,38 +338,38 @@ def _feature_name(name: str, names: list[str]) -> str:
 
 
 def _edge_rows(edges: Integers, n_labels: int) -> dict[str, Any]:
-    """Return the features of the edges, the same for all examples: a column an edge."""
+    """Return the features of the edges, the same for all examples: one column per edge."""
     if n_labels == 1:
         return {}
     tree = as_tree(edges, n_labels)
     if tree is None:
         return {"edge": sparse.identity(len(edges), format="csr")}
-    # Edges that only connect the parts of a forest have no features, and so no scores.
-    known = tree.numbers >= 0
+    # Edges that only connect the components of a forest have no features, and so no scores.
+    is_edge = tree.numbers >= 0
     columns = max(len(edges), 1)
     matrix = sparse.csr_matrix(
-        (np.ones(known.sum()), (np.flatnonzero(known), tree.numbers[known])),
+        (np.ones(is_edge.sum()), (np.flatnonzero(is_edge), tree.numbers[is_edge])),
         shape=(n_labels - 1, columns),
     )
     return {"edge": matrix}
 
 
 def _check_indicators(y: Any) -> None:
-    """Refuse lists of labels, which would be no array."""
+    """Refuse lists of labels, which do not make an array."""
     if isinstance(y, (list, tuple)) and len({np.size(row) for row in y}) > 1:
         raise ValueError(
-            "y must have a column a label, 1 where an example has it; lists of labels become that "
-            "by sklearn.preprocessing.MultiLabelBinarizer"
+            "y must have one column per label, 1 where an example has it; for lists of labels use "
+            "sklearn.preprocessing.MultiLabelBinarizer"
         )
 
 
 def _as_indicators(Y: Any) -> Integers:
-    """Return Y as an (n, L) array of 0 and 1, or say what is wrong."""
+    """Return Y as an (n, L) array of 0 and 1; refuse anything else."""
     dense = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
     if dense.ndim != 2:
         raise ValueError(
             f"Y must have shape (n, L), 1 where an example has a label, got {dense.shape}. Only "
-            "binary classification is supported, a column a label; the type of the target is "
+            "binary classification is supported, one column per label; the type of the target is "
             f"{type_of_target(Y)!r}. For one label per example use structure='multiclass'"
         )
     wrong = np.argwhere((dense != 0) & (dense != 1))

@@ -1,4 +1,4 @@
-"""What a hidden Markov model observes, read from X: vectors, or words."""
+"""Observations of a hidden Markov model, read from X: vectors or words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..structures.chains.chain import Chain
 
 
 class Reader(Protocol):
-    """Reads X into all observations, one after another, and where each sequence begins."""
+    """Reads X into all observations, concatenated, and the start of each sequence."""
 
     def read(self, X: Any) -> tuple[Any, Integers]:
         """Return (observations, pointers)."""
@@ -29,7 +29,7 @@ class VectorReader:
         self._encoder = ExampleEncoder(Chain(), single_site=False)
 
     def read(self, X: Any) -> tuple[Any, Integers]:
-        """Return the rows of all sequences, and where each begins."""
+        """Return the rows of all sequences, and the start of each."""
         encoder = self._encoder
         examples = encoder.transform(X) if encoder.encoders else encoder.fit_transform(X)
         rows = examples.blocks.get("label")
@@ -39,13 +39,13 @@ class VectorReader:
 
 
 class TokenReader:
-    """Reads tokens: strings, or the part of a list or dictionary that is observed."""
+    """Reads tokens: strings, or the observed entry of a list or dictionary."""
 
     def __init__(self, observation: Any) -> None:
         self._observation = observation
 
     def read(self, X: Any) -> tuple[Any, Integers]:
-        """Return the words of all sequences, and where each begins."""
+        """Return the words of all sequences, and the start of each."""
         examples = [_as_tokens(example, i) for i, example in enumerate(as_list(X))]
         ptr = np.zeros(len(examples) + 1, dtype=np.int64)
         np.cumsum([len(tokens) for tokens in examples], out=ptr[1:])
@@ -89,7 +89,7 @@ def _as_tokens(example: Any, i: int) -> Sequence[Any]:
 
 
 def has_vectors(X: Any) -> bool:
-    """Tell numbers from tokens by the first sequence that has positions."""
+    """Tell numbers from tokens by the first sequence with positions."""
     for example in as_list(X):
         if is_sparse(example):
             raise ValueError("HMM reads dense arrays or tokens, not sparse matrices")

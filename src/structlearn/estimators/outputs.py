@@ -1,4 +1,4 @@
-"""Outputs as users write them — strings, any length — and as learners read them: label indices."""
+"""Outputs as users write them, and as learners read them: label indices."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Made = TypeVar("Made")
 
 
 def reread(given: Any) -> Any:
-    """Return X or y so that it can be read several times: an iterator ends after the first."""
+    """Return X or y in a form that can be read several times, unlike an iterator."""
     return list(given) if hasattr(given, "__next__") else given
 
 
 def as_outputs(y: Any, n: int | None = None) -> list[Any]:
-    """Return y as a list of n outputs, or say what is wrong."""
+    """Return y as a list of n outputs; refuse anything else."""
     if y is None:
         raise ValueError("y is needed: one output for each example of X")
     if isinstance(y, (str, bytes, Mapping, set, frozenset)):
@@ -78,28 +78,28 @@ def _is_scalar_output(structure: Structure) -> bool:
 
 
 def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
-    """Return the sorted labels of y, those in sets too; None, an unknown label, is not one."""
-    found: set[Any] = set()
+    """Return the sorted labels of y, also those in sets; None, an unknown label, is not one."""
+    labels: set[Any] = set()
     for i, row in enumerate(labels_by_example(structure, as_outputs(y))):
         try:
             if any(isinstance(k, set) for k in row):
                 row = [frozenset(k) if isinstance(k, set) else k for k in row]
-            found.update(row)
+            labels.update(row)
         except TypeError:
             raise ValueError(
                 f"example {i}: a label is a string or a number, not a list{_no_labels(structure)}"
             ) from None
-    if any(isinstance(k, tuple) for k in found):
+    if any(isinstance(k, tuple) for k in labels):
         raise ValueError(
             "a label is a string or a number, not a tuple; join its parts into a string"
             + _no_labels(structure)
         )
-    sets = {k for k in found if isinstance(k, frozenset)}
-    return sort_classes((found - sets).union(*sets) - {None})
+    sets = {k for k in labels if isinstance(k, frozenset)}
+    return sort_classes((labels - sets).union(*sets) - {None})
 
 
 def _no_labels(structure: Structure) -> str:
-    """Return what the author of a structure may have forgotten; "" for those of ours."""
+    """Return a hint for authors of structures; "" for the library's own."""
     if type(structure).__module__.startswith("structlearn."):
         return ""
     name = type(structure).__name__
@@ -107,8 +107,8 @@ def _no_labels(structure: Structure) -> str:
 
 
 def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
-    """Return the labels as a sorted array; NaN, mixtures of types and others are refused."""
-    # NumPy would call members of an enumeration of strings by their names, cut short.
+    """Return the labels as a sorted array; refuse NaN, mixed types and other objects."""
+    # NumPy would convert members of a string enumeration to their names, cut short.
     plain = (str.__str__(k) if isinstance(k, str) else k for k in found)
     labels = list(dict.fromkeys(plain))
     if not labels:
@@ -149,17 +149,16 @@ def read_outputs(
     check_sites: bool = True,
     unseen: bool = False,
 ) -> GoldOutputs:
-    """Return the outputs in terms of label indices; None is unknown, a set one of its labels.
+    """Return the outputs as label indices; None is unknown, a set is one of its labels.
 
     A set of one label is that label, a set of all of them is None.
 
     Parameters
     ----------
     sites : list of int
-        Number of labelled sites of each example, to compare lengths with.
+        The number of labelled sites of each example, to compare lengths with.
     unseen : bool
-        Give labels that are no classes the index K, which no prediction has; otherwise they are
-        refused.
+        Give unknown labels the index K, which no prediction has; otherwise they are refused.
     """
     outputs = as_outputs(y, len(sites))
     if not structure.has_labels:
@@ -198,7 +197,7 @@ def read_outputs(
 
 
 class _LabelIndex(dict[Any, int]):
-    """From labels, None and sets of labels to the codes of :class:`GoldOutputs`."""
+    """A mapping from labels, None and sets of labels to the codes of :class:`GoldOutputs`."""
 
     def __init__(self, classes: npt.NDArray[Any], unseen: bool = False) -> None:
         super().__init__((k, i) for i, k in enumerate(classes.tolist()))
@@ -208,7 +207,7 @@ class _LabelIndex(dict[Any, int]):
         self[None] = -1
 
     def add(self, label: Any, place: str) -> None:
-        """Give a code to a set of labels that has none yet, and to an unseen label if allowed."""
+        """Assign a code to a new set of labels, and to an unseen label if allowed."""
         if not isinstance(label, frozenset):
             if not self._may_be_unseen(label):
                 raise ValueError(
@@ -236,7 +235,7 @@ class _LabelIndex(dict[Any, int]):
             self.sets.append(members)
 
     def _may_be_unseen(self, label: Any) -> bool:
-        """Tell whether a label that is no class is one of the same kind, and those are allowed."""
+        """Tell whether a label that is not a class has their type, and such labels are allowed."""
         if not self.unseen:
             return False
         of = {"U": str, "S": bytes}.get(self.classes.dtype.kind)
@@ -245,7 +244,7 @@ class _LabelIndex(dict[Any, int]):
         return isinstance(label, Real) and math.isfinite(label)
 
     def with_sets(self, codes: Integers) -> npt.NDArray[Any]:
-        """Return the labels of an output: sets themselves in the place of their codes."""
+        """Return the labels of an output, with sets in place of their codes."""
         if not self.sets or codes.min(initial=0) >= -1:
             return codes
         labels = codes.astype(object)
@@ -262,14 +261,14 @@ class _LabelIndex(dict[Any, int]):
 
 
 def _some(classes: npt.NDArray[Any]) -> str:
-    shown = [repr(k) for k in classes[:8].tolist()]
-    return ", ".join(shown) + (f", … ({len(classes)} in all)" if len(classes) > 8 else "")
+    names = [repr(k) for k in classes[:8].tolist()]
+    return ", ".join(names) + (f", … ({len(classes)} in all)" if len(classes) > 8 else "")
 
 
 def with_present(
     prepare: Callable[[Any, Any, Vector | None], Made], X: Any, y: Any, sample_weight: Any
 ) -> Made:
-    """Return ``prepare(X, y, weights)`` of the examples of weight above 0: others are absent."""
+    """Return ``prepare(X, y, weights)`` for the examples of weight above 0: others are absent."""
     if sample_weight is None:
         return prepare(X, y, None)
     weights = check_sample_weight(sample_weight, len_or_rows(X))
@@ -283,7 +282,7 @@ def with_present(
     try:
         return prepare(_safe_indexing(X, at), _safe_indexing(y, at), weights[at])
     except Exception:
-        prepare(X, y, weights)  # names a bad example by its number in X
+        prepare(X, y, weights)  # reports a bad example by its number in X
         raise
 
 
@@ -296,9 +295,9 @@ def lacks_examples(X: Any, y: Any, sample_weight: Any) -> bool:
 
 
 def whole_copies(sample_weight: Vector) -> Integers:
-    """Return how often examples count where occurrences are counted.
+    """Return the number of copies that an example counts as when occurrences are counted.
 
-    Weights as whole numbers, at least 1, so that weights of any scale leave no example out.
+    Weights rounded to whole numbers, at least 1, so that small weights drop no example.
     """
     return np.array(_core.copies_of(sample_weight.tolist()), dtype=np.int64)
 
@@ -307,9 +306,9 @@ def class_totals(gold: GoldOutputs, n_classes: int, sample_weight: Vector | None
     """Return the weight of all labels of each class; a set counts as an equal share of each."""
     shares, rows = gold.shares(n_classes)
     each = None if sample_weight is None else np.repeat(sample_weight, np.diff(gold.ptr))
-    known = rows >= 0
-    weights = None if each is None else each[known]
-    totals: Vector = np.bincount(rows[known], weights, minlength=len(shares)) @ shares
+    is_known = rows >= 0
+    weights = None if each is None else each[is_known]
+    totals: Vector = np.bincount(rows[is_known], weights, minlength=len(shares)) @ shares
     return totals
 
 
@@ -319,9 +318,9 @@ def class_weights(
     gold: GoldOutputs,
     sample_weight: Vector | None = None,
 ) -> Vector | None:
-    """Return the mean class weight of each example's labels; for one label it is that label's.
+    """Return the mean class weight of each example's labels; for one label, its weight.
 
-    A set of labels weighs as much as they do on average; unknown labels are left out.
+    A set of labels weighs as much as its members on average; unknown labels are left out.
     """
     if class_weight is None:
         return None
@@ -342,7 +341,7 @@ def class_weights(
 def class_weight_table(
     class_weight: Any, classes: npt.NDArray[Any], counts: npt.NDArray[Any]
 ) -> Vector | None:
-    """Return the weight of each class, or None; ``counts`` says how much of each is there."""
+    """Return the weight of each class, or None; ``counts``: the total weight of each class."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):

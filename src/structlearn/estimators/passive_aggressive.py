@@ -7,13 +7,13 @@ from .model import StructuredModel
 
 
 class PassiveAggressive(PassiveAggressiveParameters, StructuredModel):
-    """After each example the smallest step that gives the gold output the margin it should have.
+    """After each example, the smallest step that gives the gold output its full margin.
 
-    With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y) and
-    δ = φ(x, y) − φ(x, ŷ), the update w ← w + τδ has the length τ = min(C, ℓ/‖δ‖²) (PA-I: it solves
-    min ½‖w − w'‖² + C·ξ), or ℓ/(‖δ‖² + 1/(2C)) (PA-II: the same with C·ξ²). A preset of
-    :class:`StructuredModel` with margin 1 and temperature 0, which describes the parameters and
-    attributes that are not below. A ``sample_weight`` multiplies C.
+    With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y) and δ = φ(x, y) − φ(x,
+    ŷ), the update w ← w + τδ has the length τ = min(C, ℓ/‖δ‖²) (PA-I: it solves min ½‖w − w'‖² +
+    C·ξ), or ℓ/(‖δ‖² + 1/(2C)) (PA-II: the same with C·ξ²). A preset of :class:`StructuredModel`
+    with margin 1 and temperature 0, which describes the parameters and attributes not listed here.
+    A ``sample_weight`` multiplies C.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from .model import StructuredModel
 
 
 class StructuredPerceptron(PerceptronParameters, StructuredModel):
-    """Predict; where the output is wrong, w ← w + φ(x, y) − φ(x, ŷ); return the average of all w.
+    """Predict; if the output is wrong, w ← w + φ(x, y) − φ(x, ŷ); return the average of all w.
 
     :class:`StructuredModel` with margin 0 and temperature 0. Parameters and attributes that are not
     listed here are described there. There is no regulariser; averaging takes its place.

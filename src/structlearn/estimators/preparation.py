@@ -1,4 +1,4 @@
-"""From X, y and an estimator's parameters to a learning problem; the estimator stays as it is."""
+"""The learning problem made from X, y and an estimator's parameters; the estimator is unchanged."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ STRUCTURES: dict[str, type[Structure]] = {
 
 
 class Before(NamedTuple):
-    """What an earlier call of fit left behind."""
+    """The state that an earlier call of fit left."""
 
     encoder: ExampleEncoder
     layout: WeightLayout
@@ -62,22 +62,22 @@ class Before(NamedTuple):
 
 @dataclass
 class Frame:
-    """All of a fitted model but its weights."""
+    """All of a fitted model except its weights."""
 
     encoder: ExampleEncoder
     structure: Structure
     classes: npt.NDArray[Any]
     layout: WeightLayout
-    #: Names of the columns of each block whose features came with names.
+    #: The column names of each block, if its features came with names.
     columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass
 class Prepared(Frame):
-    """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
+    """Everything that fit computes before it learns; none of it is stored on the estimator yet."""
 
     problem: ArrayProblem
-    #: How often each label is there, examples counted by their weights.
+    #: The frequency of each label, examples counted by their weights.
     class_count: Array
 
 
@@ -91,22 +91,22 @@ def prepare(
     before: Before | None = None,
     known: Frame | None = None,
 ) -> Prepared:
-    """Read X and y as the estimator's parameters say, and set the problem up.
+    """Read X and y by the estimator's parameters, and set up the problem.
 
     Parameters
     ----------
     options : StructuredModel or Parameters
-        Read only: its parameters.
+        Its parameters are read only.
     sample_weight : array of shape (n,), optional
-        Above 0: a weight multiplies the loss of its example, which counts as so many copies where
+        Above 0: a weight multiplies the loss of its example, which counts as that many copies when
         features and classes are counted.
     classes : array or None
-        The labels, where they are known beforehand; otherwise those of y.
+        The labels, if known beforehand; otherwise those of y.
     before : Before or None
-        What an earlier call learned, to be extended: its vocabulary and its weights stay.
+        The model of an earlier call, to be extended: its vocabulary and its weights stay.
     known : Frame or None
-        What all shards have in common, where X and y are one of them. Its layout may be None:
-        the prepared one is then that of this shard.
+        Everything common to all shards, if X and y are one of them. Its layout may be None: the
+        prepared one is then that of this shard.
     """
     structure = make_structure(options.structure, X, y)
     if known is not None:
@@ -170,7 +170,7 @@ def prepare(
 
 
 def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
-    """Return the structure that a name or an object stands for, a named one to fit X and y."""
+    """Return the structure for a name or an object; a named one is sized to X and y."""
     kind = kind_of_structure(structure)
     if isinstance(kind, type):
         made: Structure = kind.from_examples(X, y)
@@ -180,7 +180,7 @@ def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
 
 
 def kind_of_structure(structure: Any) -> Structure | type[Structure]:
-    """Return the class that a name stands for, or the structure that it is."""
+    """Return the class for a name, or the given structure."""
     if isinstance(structure, Structure):
         return structure
     if isinstance(structure, str) and structure in STRUCTURES:
@@ -191,7 +191,7 @@ def kind_of_structure(structure: Any) -> Structure | type[Structure]:
 
 
 def make_encoder(options: Any, structure: Structure) -> ExampleEncoder:
-    """Return the reader of X that an estimator's parameters ask for, without any encoders yet."""
+    """Return the reader of X set up by an estimator's parameters, still without encoders."""
     return ExampleEncoder(
         structure,
         single_site=structure.single_site,
@@ -202,7 +202,7 @@ def make_encoder(options: Any, structure: Structure) -> ExampleEncoder:
 def make_blocks(
     options: Any, structure: Structure, n_features: Mapping[str, int], classes: npt.NDArray[Any]
 ) -> dict[str, WeightBlock | None]:
-    """Return the blocks of weights that an estimator's parameters ask for, their rows all dense.
+    """Return the blocks of weights set up by an estimator's parameters, all with dense rows.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def _make_layout(
     gold: GoldOutputs,
     classes: npt.NDArray[Any],
 ) -> tuple[WeightLayout, dict[str, Any] | None]:
-    """Return which weights exist, with the gold parts if they had to be worked out for that."""
+    """Return the layout of the weights, with the gold parts if these were computed for it."""
     n_features = {name: rows.n_features for name, rows in examples.blocks.items()}
     blocks = make_blocks(options, structure, n_features, classes)
     dense = WeightLayout(blocks)
@@ -269,7 +269,7 @@ def _make_block(
     if spec.boundary and not options.boundaries:
         if not masked:
             return None
-        # A mask and no weights.
+        # A mask without weights.
         none = np.empty(0, dtype=np.uint32)
         return WeightBlock(
             spec.outcomes, 1, shared=True, row_ptr=np.zeros(2, dtype=np.uint32), column=none
@@ -299,7 +299,7 @@ def label_sites(structure: Structure, examples: Examples) -> list[int]:
 
 
 def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> Integers:
-    """Return the parts of the label block that a partly labelled output names: labels and sets."""
+    """Return the parts of the label block that a partial output names: labels and sets."""
     allowed = structure.allowed(y, shape).reshape(-1, shape[-1])
     sizes = allowed.sum(axis=1)
     return np.flatnonzero(allowed & ((sizes == 1) | (sizes < shape[-1]))[:, np.newaxis])
@@ -312,27 +312,27 @@ def _gold_outcomes(
     gold: GoldOutputs,
     names: list[str],
 ) -> tuple[dict[str, tuple[Any, Any]], dict[str, Any] | None]:
-    """Return the gold parts of each named block as (row, outcome) pairs, and all parts if known."""
-    found: dict[str, tuple[Any, Any]] = {}
-    rest = list(names)
+    """Return the gold parts of each named block as (row, outcome) pairs; all parts if computed."""
+    pairs_by_block: dict[str, tuple[Any, Any]] = {}
+    remaining = list(names)
     label = structure.label_block
     by_site = structure.has_labels and not structure.judges_outputs
-    if label in rest and by_site and not examples.blocks[label].inner:
-        # Those of partly labelled examples count too, and of a set all that are in it.
-        known = np.flatnonzero(gold.labels >= 0)
+    if label in remaining and by_site and not examples.blocks[label].inner:
+        # Those of partly labelled examples count too; of a set, all members.
+        single = np.flatnonzero(gold.labels >= 0)
         among = np.flatnonzero(gold.labels <= -2)
         place, member = np.nonzero(gold.sets[-2 - gold.labels[among]])
-        found[label] = (
-            np.concatenate([known, among[place]]),
-            np.concatenate([gold.labels[known], member]),
+        pairs_by_block[label] = (
+            np.concatenate([single, among[place]]),
+            np.concatenate([gold.labels[single], member]),
         )
-        rest.remove(label)
-    if not rest:
-        return found, None
-    # Parts do not depend on which weights exist: the problem to be learned takes them over.
+        remaining.remove(label)
+    if not remaining:
+        return pairs_by_block, None
+    # Parts do not depend on which weights exist, so the final problem reuses them.
     problem = ArrayProblem(structure, examples, layout)
     spec = gold_parts(problem, problem.native, gold)
-    pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
+    pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in remaining}
     partial = gold.partial
     for i in range(examples.n):
         parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
@@ -343,8 +343,8 @@ def _gold_outcomes(
             assert block is not None
             if name in pairs:
                 if name == label and partial[i]:
-                    known = _known_parts(structure, gold.outputs[i], shape)
-                    parts = np.concatenate((parts, at + known))
+                    named = _known_parts(structure, gold.outputs[i], shape)
+                    parts = np.concatenate((parts, at + named))
                 local = parts[(parts >= at) & (parts < at + size)] - at
                 n_outcomes = prod(block.outcomes)
                 first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])
@@ -352,5 +352,5 @@ def _gold_outcomes(
                 pairs[name][1].append(local % n_outcomes)
             at += size
     for name, (rows, outcomes) in pairs.items():
-        found[name] = (np.concatenate(rows), np.concatenate(outcomes))
-    return found, spec
+        pairs_by_block[name] = (np.concatenate(rows), np.concatenate(outcomes))
+    return pairs_by_block, spec

@@ -1,4 +1,4 @@
-"""Examples of an array problem, as the queries of a model see them."""
+"""The examples of an array problem, as the inputs of a model's queries."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .preparation import label_sites
 
 
 class ProblemInputs(ScoredInputs):
-    """Examples of a problem; the core scores and searches all of them at once where it can.
+    """Examples of a problem; the core scores and searches all of them at once if possible.
 
     Parameters
     ----------
     problem : ArrayProblem
     weights : array
     beam : int or None
-        The width of a beam, which takes the place of exact search.
+        The beam width; None for exact search.
     """
 
     problem: ArrayProblem
@@ -41,5 +41,5 @@ class ProblemInputs(ScoredInputs):
         return label_sites(self.structure, self.problem.examples)
 
     def solve(self, threads: int = 1) -> Solutions:
-        """Return the best outputs, or what a beam finds."""
+        """Return the best outputs, or the best of the beam."""
         return Solutions(self.problem.argmax_all(self._weights, threads, self._beam))

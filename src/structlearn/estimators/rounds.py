@@ -1,4 +1,4 @@
-"""The rounds of cutting planes as their user reads them: constraints with their outputs."""
+"""The rounds of cutting planes for inspection: constraints with their outputs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Constraint(NamedTuple):
     Attributes
     ----------
     example : int
-        Whose working set it joined.
+        The example whose working set it joined.
     output : object
         The most violated output.
     violation : float
-        Δ(y, output) − ξ − (F(y) − F(output)), by the weights before.
+        Δ(y, output) − ξ − (F(y) − F(output)), by the previous weights.
     """
 
     example: int
@@ -32,23 +32,23 @@ class Constraint(NamedTuple):
 
 
 class CuttingPlaneRound:
-    """One round: the restricted problem was solved, then the most violated constraints found.
+    """One round: the solution of the restricted problem, then the most violated constraints.
 
     Attributes
     ----------
     iteration : int
         From 1.
     n_constraints : int
-        How many constraints the restricted problem had.
+        The number of constraints of the restricted problem.
     slack : array
-        ξ at its solution: one per example for "n-slack"; for "one-slack" the one there is, divided
-        by the sum of the examples' weights.
+        ξ at its solution: one per example for "n-slack"; for "one-slack" a single one, divided by
+        the sum of the examples' weights.
     violation : float
         The largest violation found, added or not.
     primal, dual, gap : float
         ½‖w‖² + C·Σ loss at the solution, the value of the restricted problem, their difference.
     constraints : list of Constraint
-        What the round added; empty for "one-slack", whose constraints join all examples.
+        The constraints it added; empty for "one-slack", whose constraints join all examples.
     """
 
     def __init__(self, seen: Round, outputs: _Outputs) -> None:
@@ -80,7 +80,7 @@ class CuttingPlaneRound:
 
 
 class _Outputs:
-    """The outputs in the working sets; read where somebody looks."""
+    """The outputs in the working sets, read on demand."""
 
     def __init__(self, reader: OutputReader, sets: dict[str, Any], name: Any) -> None:
         self._reader, self._sets, self._name = reader, sets, name
@@ -96,7 +96,7 @@ class _Outputs:
 def read_rounds(
     problem: Problem, training: Training, name: Callable[[Any], Any]
 ) -> list[CuttingPlaneRound]:
-    """Return the rounds of a training, outputs by the labels' own names."""
+    """Return the rounds of a training, with outputs in the labels' own names."""
     assert isinstance(problem, ArrayProblem)
     outputs = _Outputs(problem.output_reader(), training.state.sets, name)
     return [CuttingPlaneRound(seen, outputs) for seen in training.rounds]

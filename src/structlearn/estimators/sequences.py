@@ -1,6 +1,6 @@
 """scikit-learn's tools on sequences: transformers token by token, and held-out predictions.
 
-scikit-learn takes a table, a row for each example. Here an example is a sequence of rows.
+scikit-learn expects a table with one row per example. Here an example is a sequence of rows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class PerToken(BaseEstimator):  # type: ignore[misc]
-    """Makes a transformer of rows one of sequences: it sees the tokens of all as one table.
+    """Applies a transformer of rows to sequences: it sees the tokens of all as one table.
 
     Parameters
     ----------
     transformer : transformer of scikit-learn
-        It is cloned; the fitted one is ``transformer_``.
+        Cloned; the fitted one is ``transformer_``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class PerToken(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : list of sequences
-            Arrays or sparse matrices of a row for each token, or lists of what the transformer
+            Arrays or sparse matrices with one row per token, or lists of whatever the transformer
             takes: dictionaries for ``DictVectorizer``, strings for ``TfidfVectorizer``.
         y : list of sequences of labels, optional
             For transformers that use labels.
@@ -64,7 +64,7 @@ class PerToken(BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> list[Any]:
-        """Return the sequences, transformed: arrays or sparse matrices of a row for each token."""
+        """Return the transformed sequences: arrays or sparse matrices with one row per token."""
         check_is_fitted(self, "transformer_")
         rows, lengths = _table(X)
         if not sum(lengths):
@@ -75,50 +75,50 @@ class PerToken(BaseEstimator):  # type: ignore[misc]
         if made.shape[0] != sum(lengths):
             raise ValueError(
                 f"{type(self.transformer_).__name__} made {made.shape[0]} rows of {sum(lengths)} "
-                "tokens: it has to give a row for each"
+                "tokens: it must return one row per token"
             )
         return [made[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]
 
     def fit_transform(self, X: Any, y: Any = None) -> list[Any]:
-        """Return what ``fit(X, y).transform(X)`` does."""
+        """Return the result of ``fit(X, y).transform(X)``."""
         return self.fit(X, y).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the transformer's names of columns."""
+        """Return the transformer's column names."""
         check_is_fitted(self, "transformer_")
         return self.transformer_.get_feature_names_out(input_features)
 
 
 def _table(X: Any) -> tuple[Any, list[int]]:
-    """Return the tokens of all sequences as one table, and how many each has."""
+    """Return the tokens of all sequences as one table, and their lengths."""
     sequences = list(X)
     lengths = [x.shape[0] if hasattr(x, "shape") else len(x) for x in sequences]
     if any(sparse.issparse(x) for x in sequences):
         return sparse.vstack(sequences, format="csr"), lengths
-    kept = [x for x, n in zip(sequences, lengths, strict=True) if n]
-    if kept and all(hasattr(x, "shape") for x in kept):
-        return np.concatenate([np.asarray(x) for x in kept]), lengths
+    nonempty = [x for x, n in zip(sequences, lengths, strict=True) if n]
+    if nonempty and all(hasattr(x, "shape") for x in nonempty):
+        return np.concatenate([np.asarray(x) for x in nonempty]), lengths
     return [token for x in sequences for token in x], lengths
 
 
 def cross_val_predict(
     model: Any, X: Any, y: Any, *, cv: Any = 5, method: str = "predict"
 ) -> list[Any]:
-    """Predict each example by a model that was fitted without it.
+    """Predict each example by a model fitted without it.
 
-    scikit-learn's function of this name puts predictions into one array, which sequences of
-    several lengths do not fit in. Here they are a list, in the order of ``X``.
+    scikit-learn's function of this name returns one array, which cannot hold sequences of different
+    lengths. Here it is a list, in the order of ``X``.
 
     Parameters
     ----------
     model : estimator or task
-        It is cloned for each fold.
+        Cloned for each fold.
     X, y : list
         Examples and their outputs.
     cv : int, splitter of scikit-learn, or iterable of (train, test), default=5
-        Folds are contiguous; every example has to be tested once.
+        Folds are contiguous; every example must be tested once.
     method : str, default="predict"
-        "predict_marginals", "confidence" and so on are possible too.
+        Or "predict_marginals", "confidence" and so on.
 
     Returns
     -------
@@ -138,14 +138,14 @@ def cross_val_predict(
     inputs, outputs = list(X), list(y)
     if len(inputs) != len(outputs):
         raise ValueError(f"X has {len(inputs)} examples, y has {len(outputs)}")
-    found: list[Any] = [None] * len(inputs)
+    predictions: list[Any] = [None] * len(inputs)
     tested = np.zeros(len(inputs), dtype=int)
     for train, test in check_cv(cv).split(inputs):
         fitted = clone(model).fit([inputs[i] for i in train], [outputs[i] for i in train])
-        for i, one in zip(test, getattr(fitted, method)([inputs[i] for i in test]), strict=True):
-            found[i] = one
+        for i, answer in zip(test, getattr(fitted, method)([inputs[i] for i in test]), strict=True):
+            predictions[i] = answer
         tested[test] += 1
     if (tested != 1).any():
         place = int(np.flatnonzero(tested != 1)[0])
-        raise ValueError(f"cv tests example {place} {tested[place]} times: each has to be once")
-    return found
+        raise ValueError(f"cv tests example {place} {tested[place]} times instead of once")
+    return predictions

@@ -1,4 +1,4 @@
-"""Estimators over strings and dictionaries as chains of the core, which predict for them."""
+"""Estimators over strings and dictionaries as native chains, which predict for them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .problem_inputs import ProblemInputs
 
 
 class ChainInputs(ProblemInputs):
-    """Sequences that the core reads and labels in the same call.
+    """Sequences that the core reads and labels in one call.
 
-    What it is not asked is answered by the problem, which is made then.
+    Other queries go to the problem, which is built on demand.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ChainInputs(ProblemInputs):
 
     @cached_property
     def problem(self) -> ArrayProblem:  # type: ignore[override]
-        """The examples as the problem that other questions are put to."""
+        """The examples as a problem, for the other queries."""
         return self._make()
 
     def sites(self) -> list[int]:
@@ -100,7 +100,7 @@ class ChainInputs(ProblemInputs):
     def rivals(
         self, outputs: list[Any], threads: int = 1
     ) -> list[list[tuple[int | None, float, Any]]]:
-        """Return (position, margin, output) of the best outputs with another label there."""
+        """Return (position, margin, output) of the best outputs with a different label there."""
         return [
             [(t, margin, None if y is None else np.array(y, np.int64)) for t, margin, y in row]
             for row in self._native.rivals(outputs, threads)
@@ -112,28 +112,28 @@ class ChainInputs(ProblemInputs):
         """Return the probabilities of the parts of one block of each input, or of all blocks."""
         if block != "label":
             return super().block_marginals(temperature, block, threads)
-        found = self._native.core.marginals(temperature, 0.0, threads, False)
+        answers = self._native.core.marginals(temperature, 0.0, threads, False)
         return [
             np.frombuffer(p).reshape(n, -1).copy()
-            for (_, p), n in zip(found, self._lengths, strict=True)
+            for (_, p), n in zip(answers, self._lengths, strict=True)
         ]
 
 
 def are_token_lists(X: Any) -> bool:
-    """Tell a list of lists, which have tokens if their features are named."""
+    """Tell whether X is a list of lists, whose items are tokens if features are named."""
     plain = isinstance(X, list) and all(type(x) is list or type(x) is tuple for x in X)
     return plain and bool(X)
 
 
 class HeldChain:
-    """The chain of the core that a fitted model is, made when it is first asked for."""
+    """The native chain equivalent to a fitted model, built on demand."""
 
     def __init__(self) -> None:
         self._made = False
         self._chain: _core.StringChain | None = None
 
     def of(self, model: Any) -> _core.StringChain | None:
-        """Return the chain of the model that holds this; None: it is something else."""
+        """Return the chain of the model that owns this; None if it has no equivalent chain."""
         if not self._made:
             if not _why_not(model):
                 encoder = model._encoder.encoders["label"]
@@ -148,18 +148,18 @@ class HeldChain:
         return self._chain
 
     def __reduce__(self) -> tuple[type[HeldChain], tuple[()]]:
-        return HeldChain, ()  # it is made again
+        return HeldChain, ()  # it is rebuilt
 
 
 def to_chain(model: Any) -> StringChain:
-    """Return a fitted model as a chain that needs Python and the core alone."""
+    """Return a fitted model as a chain that needs only Python and the core."""
     why = _why_not(model)
     if not why and model.classes_.dtype.kind not in "UO":
         why = "its labels are not strings"
     if why:
         raise CapabilityError(
-            f"this {type(model).__name__} is no chain over strings: {why}. What works: save, and "
-            "load where NumPy and scikit-learn are installed"
+            f"this {type(model).__name__} is not a chain over strings: {why}. What works: save, "
+            "and load where NumPy and scikit-learn are installed"
         )
     encoder = model._encoder.encoders["label"]
     return StringChain(
@@ -180,10 +180,10 @@ def from_chain(kind: type[Any], chain: StringChain, parameters: dict[str, Any]) 
         for name, values in chain.arrays.items()
     }
     if "mask" in arrays:
-        raise CapabilityError("labels of this chain are forbidden: it cannot be learned on")
+        raise CapabilityError("labels of this chain are forbidden: it cannot be trained further")
     n, boundaries = len(chain.labels), "start" in arrays or "end" in arrays
     structure = "chain" if chain.order == 1 else Chain(chain.order)
-    given = {"structure": structure, "boundaries": boundaries}
+    derived = {"structure": structure, "boundaries": boundaries}
     weights: dict[str, Any] = {
         "label": SparseWeights(arrays["row_ptr"], arrays["column"], arrays["weight"])
     }
@@ -195,18 +195,18 @@ def from_chain(kind: type[Any], chain: StringChain, parameters: dict[str, Any]) 
         weights[name] = table.reshape((n,) * (m + 1))
     encoder = TokenEncoder(separator=chain.separator, vocabulary=Vocabulary(chain.names.names()))
     return assemble(
-        kind(**{**given, **parameters}), _as_classes(chain.labels), {"label": encoder}, weights
+        kind(**{**derived, **parameters}), _as_classes(chain.labels), {"label": encoder}, weights
     )
 
 
 def _as_classes(labels: list[str]) -> npt.NDArray[Any]:
-    # NumPy makes every string as long as the longest: not where one is out of all proportion.
+    # NumPy makes every string as long as the longest: too much memory if one is very long.
     wide = len(labels) * max(map(len, labels)) > 2**24
     return np.array(labels, dtype=object if wide else np.str_)
 
 
 def _why_not(model: Any) -> str:
-    """Say why a model is no chain of the core; nothing if it is one."""
+    """Return why a model is not a native chain; "" if it is one."""
     if type(model.structure_) is not Chain:
         return f"its structure is {model.structure_!r}"
     encoders, blocks = model._encoder.encoders, model._layout.present()
@@ -221,7 +221,7 @@ def _why_not(model: Any) -> str:
 
 
 def _arrays(model: Any) -> dict[str, Any]:
-    """Return the arrays of a chain; those of the features are the model's own."""
+    """Return the arrays of a chain; those of the features are shared with the model."""
     arrays: dict[str, Any] = {}
     order = model.structure_.order
     for name, block in model._layout.present().items():

@@ -1,4 +1,4 @@
-"""What a fitted estimator has learned: the HTML that notebooks show under its diagram."""
+"""The HTML summary of a fitted estimator, which notebooks show under its diagram."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASSES = 12  # classes shown at once: the most frequent; the others can be unf
 
 
 def summary_html(estimator: Any) -> str:
-    """Return tables of how it was learned, of its transitions and of its heaviest features."""
+    """Return tables of the training, the transitions and the heaviest features."""
     parts = [_facts(estimator)]
     coef = estimator.coef_
     blocks = coef if isinstance(coef, dict) else {"label": coef}
@@ -33,19 +33,19 @@ def summary_html(estimator: Any) -> str:
 
 
 def _by_frequency(estimator: Any) -> list[int]:
-    """Return the numbers of the classes, the most frequent in training first."""
+    """Return the indices of the classes, the most frequent in training first."""
     counts = getattr(estimator, "class_count_", np.zeros(len(estimator.classes_)))
     order: list[int] = np.argsort(-counts, kind="stable").tolist()
     return order
 
 
 def _folded(table: Callable[[list[int]], str], order: list[int]) -> str:
-    """Return a table of the most frequent classes, and one of all of them to unfold."""
-    shown = table(sorted(order[:_CLASSES]))
+    """Return a table of the most frequent classes, and a folded one of all."""
+    frequent = table(sorted(order[:_CLASSES]))
     if len(order) <= _CLASSES:
-        return shown
+        return frequent
     everything = table(sorted(order))
-    return f"{shown}<details><summary>all {len(order)} labels</summary>{everything}</details>"
+    return f"{frequent}<details><summary>all {len(order)} labels</summary>{everything}</details>"
 
 
 def _rest(shown: list[int], names: list[str]) -> str:

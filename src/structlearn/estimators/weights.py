@@ -1,4 +1,4 @@
-"""The weights of a fitted model by their names."""
+"""The weights of a fitted model by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .array_model import Contributions
 
 
 def label_weights(model: Any) -> tuple[Vector, Sequence[str]]:
-    """Return the (K, d) weights of the block that scores labels, and the names of its features."""
+    """Return the (K, d) weights of the block that scores labels, and its feature names."""
     block = model.structure_.label_block
     layout = model._layout.present().get(block)
     if layout is None or layout.shared:
@@ -27,22 +27,22 @@ def label_weights(model: Any) -> tuple[Vector, Sequence[str]]:
 
 
 def pair_weights(model: Any) -> dict[str, Vector]:
-    """Return the weights of "start", "end" and "transition" that do not depend on the input."""
+    """Return the weights of "start", "end" and "transition", if they do not depend on the input."""
     blocks = model._layout.present()
     pairs = "transition1" if "transition1" in blocks else "transition"
-    found = {}
+    weights = {}
     for name, table in (("start", "start"), ("end", "end"), ("transition", pairs)):
         block = blocks.get(table)
         if block is not None and block.shared:
-            found[name] = block.to_dense(model._weights[block.offset : block.offset + block.size])
-    return found
+            weights[name] = block.to_dense(model._weights[block.offset : block.offset + block.size])
+    return weights
 
 
 def weight_contributions(model: Any, problem: Any) -> Contributions:
-    """Return what each feature adds to the difference of two outputs.
+    """Return a function for each feature's contribution to the difference of two outputs.
 
-    That difference is ⟨w, Aᵀ(μ(y) − μ(z))⟩: a sum over weights, here added up by feature and, for
-    pairs of labels, by pair.
+    That difference is ⟨w, Aᵀ(μ(y) − μ(z))⟩: a sum over weights, added up here by feature, or for
+    pairs of labels by pair.
     """
     classes = list(map(str, model.classes_))
     names = model.feature_names_
@@ -67,7 +67,7 @@ def weight_contributions(model: Any, problem: Any) -> Contributions:
         used = np.flatnonzero(flat)
         moved = np.zeros(problem.n_weights)
         problem.scatter(i, PartVector(used.astype(np.uint32), flat[used]), 1.0, moved)
-        found: dict[str, float] = {}
+        contribution: dict[str, float] = {}
         for block, layout in blocks.items():
             part = slice(layout.offset, layout.offset + layout.size)
             values = moved[part] * model._weights[part]
@@ -80,7 +80,7 @@ def weight_contributions(model: Any, problem: Any) -> Contributions:
                 positions = places[block][at]
             for position, value in zip(positions.tolist(), values[at].tolist(), strict=True):
                 name = name_of(block, *divmod(position, layout.n_columns))
-                found[name] = found.get(name, 0.0) + value
-        return found
+                contribution[name] = contribution.get(name, 0.0) + value
+        return contribution
 
     return contributions

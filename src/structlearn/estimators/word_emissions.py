@@ -1,6 +1,6 @@
-"""What the labels of a hidden Markov model emit: words.
+"""Word emissions of a hidden Markov model.
 
-Learning counts with NumPy; what labels text with the counts does without it.
+Training counts with NumPy; labelling from the counts does without it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 from .. import _core
 
-#: The number of a word that is not known.
+#: The index of an unknown word.
 _UNSEEN = (1 << 32) - 1
 
 
 @dataclass
 class WordCounts:
-    """How often each word was seen with each label.
+    """The number of times each word was seen with each label.
 
     Attributes
     ----------
@@ -55,33 +55,33 @@ class WordCounts:
 
 
 class CategoricalEmissions:
-    """P(word | label), for words never seen from their spelling.
+    """P(word | label), estimated from the spelling for unseen words.
 
-    What a word w says of its label is smoothed from the general to the special: the label
-    frequencies; those of rare words; of rare words that are (or are not) capitalised; of those with
-    the same last 1, 2, …, ``suffix_length`` letters; of w in lower case; and of w itself. Each step
-    adds α imaginary observations (the last one ``word_alpha``) drawn from the step before:
+    The label distribution of a word w is smoothed from general to special: the label frequencies;
+    those of rare words; of rare words that are (or are not) capitalised; of those with the same
+    last 1, 2, …, ``suffix_length`` letters; of w in lower case; and of w itself. Each step adds α
+    pseudo-observations (the last one ``word_alpha``) drawn from the previous step:
 
-        P(k | step) = (c(step, k) + α·P(k | step before)) / (c(step) + α).
+        P(k | step) = (c(step, k) + α·P(k | previous step)) / (c(step) + α).
 
-    Steps without a count are passed over. Bayes' rule turns P(k | w) round:
+    Steps without a count are skipped. Bayes' rule inverts P(k | w):
 
         P(w | k) = P(w)·P(k | w) / Z_k,   P(w) = (1 − u)·c(w)/N,   u = V/(N + V),
 
-    where u, the probability of a word never seen, is Witten and Bell's for V words of N tokens, and
-    Z_k = Σ_w P(w)·P(k | w) + u·P(k | rare) makes the known words and the one event "unknown word"
-    sum to one for each label. An unknown word has P(w) = u: its spelling enters as the likelihood
+    where u, the probability of an unseen word, is Witten and Bell's for V words of N tokens, and
+    Z_k = Σ_w P(w)·P(k | w) + u·P(k | rare) normalises the known words and the single event "unknown
+    word" to one for each label. An unknown word has P(w) = u: its spelling enters as the likelihood
     ratio P(k | w) / P(k | rare).
 
     Parameters
     ----------
     counts : WordCounts
     alpha, word_alpha : float
-        Imaginary observations, > 0.
+        Pseudo-observations, > 0.
     suffix_length : int
-        Longest suffix; 0: nothing is made of spelling or case, words are mere symbols.
+        Longest suffix; 0: spelling and case are ignored, words are mere symbols.
     rare : float
-        Words seen at most this often tell about spelling.
+        Spelling is learned from words seen at most this often.
 
     References
     ----------
@@ -105,25 +105,25 @@ class CategoricalEmissions:
             "suffix_length": suffix_length,
             "rare": rare,
         }
-        self._longest = suffix_length + 1 if suffix_length else 0  # of a suffix with its mark
+        self._longest = suffix_length + 1 if suffix_length else 0  # a suffix with its mark
         n_labels = counts.table.shape[1]
         flat = array("d", bytes(counts.table))
         rows = [flat[i : i + n_labels] for i in range(0, len(flat), n_labels)]
         # Words of weight 0 are unknown.
-        known = [(w, row) for w, row in zip(counts.index, rows, strict=True) if any(row)]
-        self._index = {word: i for i, (word, _) in enumerate(known)}
+        known_words = [(w, row) for w, row in zip(counts.index, rows, strict=True) if any(row)]
+        self._index = {word: i for i, (word, _) in enumerate(known_words)}
         self._lower: dict[str, int] = {}
         #: Suffixes of rare words; 0 is the empty one.
         self._suffixes: dict[str, int] = {}
-        uncommon = array("I", (i for i, (_, row) in enumerate(known) if sum(row) <= rare))
+        uncommon = array("I", (i for i, (_, row) in enumerate(known_words) if sum(row) <= rare))
         parents = array("I", [0])
-        leaves = array("I", (self._learn_suffixes(known[i][0], parents) for i in uncommon))
+        leaves = array("I", (self._learn_suffixes(known_words[i][0], parents) for i in uncommon))
         lower = array("I")
         if suffix_length:
             lower.extend(self._lower.setdefault(w.lower(), len(self._lower)) for w in self._index)
         self._core = _core.WordEmissions(
             n_labels,
-            b"".join(row.tobytes() for _, row in known),
+            b"".join(row.tobytes() for _, row in known_words),
             parents,
             uncommon,
             leaves,
@@ -143,7 +143,7 @@ class CategoricalEmissions:
 
     @property
     def log_unknown(self) -> Any:
-        """Log P(unknown word | label), whatever its spelling: an array of shape (K,)."""
+        """Log P(unknown word | label), for any spelling: an array of shape (K,)."""
         import numpy as np
 
         return np.frombuffer(self._core.scores(*(array("I", [k]) for k in (_UNSEEN, 0, _UNSEEN))))
@@ -175,7 +175,7 @@ class CategoricalEmissions:
     # -- spelling -------------------------------------------------------------------------------
 
     def _learn_suffixes(self, word: str, parents: array[int]) -> int:
-        """Number the suffixes of a rare word; return the longest one."""
+        """Number the suffixes of a rare word; return the number of the longest one."""
         spelling, number = _spelling(word), 0
         for length in range(1, min(len(spelling), self._longest) + 1):
             suffix = _ending(spelling, length)
@@ -186,7 +186,7 @@ class CategoricalEmissions:
         return number
 
     def _suffix(self, word: str) -> int:
-        """Return the longest suffix of a word that rare words have."""
+        """Return the longest suffix of a word that is known from rare words."""
         spelling = _spelling(word)
         for length in range(min(len(spelling), self._longest), 0, -1):
             number = self._suffixes.get(_ending(spelling, length))
@@ -200,7 +200,7 @@ def _made_again(counts: WordCounts, options: dict[str, Any]) -> CategoricalEmiss
 
 
 def _spelling(word: str) -> str:
-    """Return the word in lower case, after a mark that says whether it was capitalised."""
+    """Return the word in lower case, after a mark for capitalisation."""
     return ("+" if word[:1].isupper() else "-") + word.lower()
 
 

@@ -1,1 +1,1 @@
-"""From what users have — arrays, sparse matrices, strings, dictionaries — to feature rows."""
+"""Feature rows from arrays, sparse matrices, strings and dictionaries."""

@@ -11,12 +11,12 @@ from .rows import FeatureRows, Where
 
 
 def is_sparse(value: Any) -> bool:
-    """Tell a SciPy sparse matrix or array without importing SciPy."""
+    """Tell whether a value is a SciPy sparse matrix or array, without importing SciPy."""
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
 def as_floats(values: Any, what: str) -> Array:
-    """Return numbers as floats, or say what is wrong with ``what``.
+    """Return numbers as floats; errors name the value as ``what``.
 
     Complex numbers are refused: they would lose their imaginary part.
     """
@@ -30,16 +30,16 @@ def as_floats(values: Any, what: str) -> Array:
 
 
 class _Columns:
-    """The number of columns, learned once and then required."""
+    """The number of columns, learned once and then checked."""
 
     def __init__(self) -> None:
         self.n_features = -1
 
     def fit_transform(self, examples: list[Any], where: Where, copies: Any = None) -> FeatureRows:
-        """Learn the number of columns and return the rows; nothing is counted."""
+        """Learn the number of columns and return the rows; ``copies`` has no effect."""
         if self.n_features < 0:
             self.n_features = int(np.shape(examples[0])[-1])
-        if self.n_features > np.iinfo(np.int32).max:  # the core's numbers of features
+        if self.n_features > np.iinfo(np.int32).max:  # the core's feature indices
             raise ValueError(f"{where.block} has {self.n_features} features: more than 2^31 - 1")
         return self.transform(examples, where)
 

@@ -1,4 +1,4 @@
-"""One reader for every kind of X: decides what it is once, at fit, and keeps to it."""
+"""The reader of X, which decides at fit what kind of X it is."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ExampleEncoder:
     Parameters
     ----------
     structure : Structure
-        Says which blocks there are.
+        The structure that defines the blocks.
     single_site : bool
-        Each example is one site.
+        Whether each example is one site.
     min_count : int
-        Cut-off for named features.
+        The cut-off for named features.
     """
 
     def __init__(self, structure: Structure, *, single_site: bool, min_count: int = 0) -> None:
@@ -48,17 +48,17 @@ class ExampleEncoder:
         Parameters
         ----------
         copies : array of shape (n,), optional
-            How often each example counts.
+            The number of times that each example counts.
         """
         return self._read(X, learn=True, copies=copies)
 
     def transform(self, X: Any) -> Examples:
-        """Return the rows with the vocabularies as they are."""
+        """Return the rows, without extending the vocabularies."""
         return self._read(X, learn=False)
 
     def _read(self, X: Any, *, learn: bool, copies: Any = None) -> Examples:
         if isinstance(X, Examples):
-            return X  # feature rows already: whoever made them has done the reading
+            return X  # already feature rows
         if self.single_site:
             examples: list[dict[str, Any]] = [{"label": single_sites(X)}]
             topology: list[dict[str, Any]] = []
@@ -89,28 +89,28 @@ class ExampleEncoder:
         return Examples(len(examples), blocks, topology)
 
     def _split(self, examples: list[Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return each example as block → features, and what it says of its topology."""
+        """Return each example as block → features, and its topology."""
         topology_names = set(self.structure.topology)
         blocks = self.structure.checked_blocks(1)
-        known = set(blocks) | topology_names
+        allowed = set(blocks) | topology_names
         required = {name for name, block in blocks.items() if not (block.shared or block.optional)}
         split: list[dict[str, Any]] = []
         topology: list[dict[str, Any]] = []
         for i, example in enumerate(examples):
             if not isinstance(example, Mapping):
                 example = {self.structure.label_block: example}
-            unknown = set(example) - known
-            if unknown and all(isinstance(e, Mapping) and not set(e) & known for e in examples):
+            unknown = set(example) - allowed
+            if unknown and all(isinstance(e, Mapping) and not set(e) & allowed for e in examples):
                 raise ValueError(
                     f"example {i} is one token, {_shown(example)}: pass a list of sentences, each "
                     "a list of tokens, [sentence] if there is only one. (An example may be a "
-                    f"dictionary of blocks, {sorted(known)}.)"
+                    f"dictionary of blocks, {sorted(allowed)}.)"
                 )
             if unknown:
                 named = ", ".join(map(repr, sorted(map(str, unknown))))
                 raise ValueError(
                     f"example {i}: {self.structure!r} has no block {named}; its blocks are "
-                    f"{', '.join(map(repr, sorted(known)))}: an example is a dictionary of these"
+                    f"{', '.join(map(repr, sorted(allowed)))}: an example is a dictionary of these"
                 )
             split.append({k: v for k, v in example.items() if k not in topology_names})
             topology.append({k: v for k, v in example.items() if k in topology_names})
@@ -145,7 +145,7 @@ class ExampleEncoder:
 
 
 def _lay_out(structure: Structure, name: str, rows: FeatureRows) -> None:
-    """Give the sites of each example the shape that the structure wants, where it wants one."""
+    """Give the sites of each example the shape that the structure requires, if any."""
     shapes: list[tuple[int, ...]] = []
     for i, n_sites in enumerate(np.diff(rows.site_ptr).tolist()):
         try:
@@ -154,15 +154,15 @@ def _lay_out(structure: Structure, name: str, rows: FeatureRows) -> None:
             raise ValueError(f"example {i}: {error}") from None
         if shape is None:
             return
-        given = rows.sites(i)
-        if len(given) > 1 and given != shape:
-            raise ValueError(f"example {i}: {name} has sites of shape {given}, expected {shape}")
+        actual = rows.sites(i)
+        if len(actual) > 1 and actual != shape:
+            raise ValueError(f"example {i}: {name} has sites of shape {actual}, expected {shape}")
         shapes.append(shape)
     rows.site_shapes = shapes
 
 
 def _check_inner(name: str, rows: FeatureRows, inner: tuple[int, ...]) -> None:
-    """Refuse sites that do not come in groups of the shape ``inner``, one per position."""
+    """Refuse sites that do not form groups of the shape ``inner``, one per position."""
     for i in range(rows.n_examples):
         sites = rows.sites(i)
         if len(sites) > 1 and sites[1:] != inner:
@@ -172,13 +172,13 @@ def _check_inner(name: str, rows: FeatureRows, inner: tuple[int, ...]) -> None:
             )
         if prod(sites) % prod(inner):
             raise ValueError(
-                f"example {i}: {name} has {prod(sites)} rows of features, no multiple of the "
-                f"{prod(inner)} that a position has"
+                f"example {i}: {name} has {prod(sites)} rows of features, not a multiple of the "
+                f"{prod(inner)} per position"
             )
 
 
 def len_or_rows(value: Any) -> int:
-    """Return the number of sites that a block's features describe."""
+    """Return the number of sites in a block's features."""
     if not hasattr(value, "shape") and hasattr(value, "__array__"):
         value = np.asarray(value)
     shape = getattr(value, "shape", None)
@@ -195,7 +195,7 @@ def is_empty(X: Any) -> bool:
 
 
 def as_list(X: Any) -> list[Any]:
-    """Return X as a list of examples, or say what is wrong."""
+    """Return X as a list of examples; refuse anything else."""
     if isinstance(X, (str, bytes, Mapping)) or is_sparse(X):
         raise ValueError(
             "X must be a list of examples, one array, sparse matrix or list of tokens each; "
@@ -211,7 +211,7 @@ def as_list(X: Any) -> list[Any]:
 
 
 def single_sites(X: Any) -> Any:
-    """Return X as a sparse matrix, an (n, d) array or a list of n tokens, or say what is wrong."""
+    """Return X as a sparse matrix, an (n, d) array or a list of n tokens; refuse anything else."""
     sites: Any = X
     if not is_sparse(X) and hasattr(X, "__array__"):
         sites = np.asarray(X)
@@ -233,7 +233,7 @@ def single_sites(X: Any) -> Any:
 
 
 def _stack(rows: list[Any]) -> Any:
-    """Return rows of numbers as one array, or say which of them differs."""
+    """Return rows of numbers as one array; the error names a row of another length."""
     try:
         return as_floats(rows, "X")
     except ValueError:
@@ -250,7 +250,7 @@ def _columns(examples: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def is_numeric(value: Any) -> bool:
-    """Tell arrays and nested lists of numbers from lists of tokens."""
+    """Tell whether a value is an array or nested list of numbers, not a list of tokens."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.size:
         value = value.flat[0]
     while isinstance(value, (list, tuple)) and len(value):
@@ -261,10 +261,10 @@ def is_numeric(value: Any) -> bool:
 
 
 def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
-    """Bring one example's features into the form that its encoder reads, or say what is wrong."""
+    """Convert one example's features to the form that its encoder reads."""
     if isinstance(encoder, SparseEncoder):
         if is_sparse(value) or (isinstance(value, np.ndarray) and value.ndim == 2):
-            return value  # a dense array is read as a sparse one
+            return value  # dense arrays are converted
         raise ValueError(f"example {i}: {name} is not a sparse matrix like the others")
     if isinstance(encoder, DenseEncoder):
         dense = value.toarray() if is_sparse(value) else value

@@ -1,8 +1,8 @@
-"""Classes arranged in a tree share weights along their paths (Daumé, eq. 17.9-11).
+"""A tree over classes, which share weights along their paths (Daumé, eq. 17.9-11).
 
 With the tree ((music, movies), oncology), φ(x, music) = ⟨x, 0, 0, x⟩, φ(x, movies) = ⟨0, x, 0, x⟩
-and φ(x, oncology) = ⟨0, 0, x, 0⟩: each class has weights of its own and adds those of the inner
-nodes above it, the root left out (what all classes share decides nothing).
+and φ(x, oncology) = ⟨0, 0, x, 0⟩: each class has its own weights and adds those of the inner nodes
+above it, except the root (weights shared by all classes have no effect).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ClassHierarchy:
     nodes : list of str
         Name of each weight column: the classes, then the inner nodes.
     member_ptr, member : uint32 arrays
-        Columns of class k are ``member[member_ptr[k]:member_ptr[k + 1]]``.
+        Class k has the columns ``member[member_ptr[k]:member_ptr[k + 1]]``.
     """
 
     def __init__(self, tree: Any, classes: npt.NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""How alike neighbouring pixels are, and regions of pixels that are alike."""
+"""Similarity of neighbouring pixels, and regions of similar pixels."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..exceptions import CapabilityError
 
 PAIR_NAMES = ("any border", "border in one colour", "border in one blurred colour")
 N_PAIR = len(PAIR_NAMES)
-#: Standard deviation of the blur whose contrast counts.
+#: Standard deviation of the blur for the blurred contrast.
 _BLUR = 2.0
 
 
 class Contrast:
-    """How alike neighbours are: the non-negative features that weights ≥ 0 make into strengths.
+    """Similarity of neighbours: non-negative features that weights ≥ 0 turn into strengths.
 
-    Three for each pair: 1, exp(−|Δ|²/2s²) of the colours, and the same of blurred colours, where s²
-    is the mean of |Δ|² in training (Boykov & Jolly 2001). Unequal labels lose weights · features,
+    Three for each pair: 1, exp(−|Δ|²/2s²) of the colours, and the same of blurred colours; s² is
+    the mean of |Δ|² in training (Boykov & Jolly 2001). Unequal labels cost weights · features,
     which is a submodular (Potts) term.
 
     Parameters
@@ -39,31 +39,31 @@ class Contrast:
 
     @classmethod
     def of_sums(cls, sums: Array, count: int) -> Contrast:
-        """Return the contrast of images whose sums are known."""
+        """Return the contrast for images with these sums."""
         return cls(np.maximum(sums / max(count, 1), 1e-6))
 
     def pairs(self, image: Floats) -> Floats:
         """Return the (E, 3) features of the pairs: horizontal ones row by row, then vertical."""
         height, width = image.shape[:2]
         across = height * (width - 1)
-        found = np.ones((across + (height - 1) * width, N_PAIR), dtype=np.float32)
+        features = np.ones((across + (height - 1) * width, N_PAIR), dtype=np.float32)
         for k, colours in enumerate(_colours(image)):
             right, down = _squares(colours)
             factor = np.float32(-0.5 / self.spread[k])
-            found[:across, k + 1] = np.exp(factor * right).ravel()
-            found[across:, k + 1] = np.exp(factor * down).ravel()
-        return found
+            features[:across, k + 1] = np.exp(factor * right).ravel()
+            features[across:, k + 1] = np.exp(factor * down).ravel()
+        return features
 
 
 def contrast_sums(
     images: Sequence[Floats], copies: Sequence[int] | None = None
 ) -> tuple[Array, int]:
-    """Return sums of |Δ|² of the colours and of the blurred ones, and the number of pairs.
+    """Return the sums of |Δ|² of the colours and of the blurred ones, and the number of pairs.
 
     Parameters
     ----------
     copies : sequence of int, optional
-        How often each image counts.
+        The number of times that each image counts.
     """
     sums = np.zeros(2)
     count = 0
@@ -83,7 +83,7 @@ def _colours(image: Floats) -> tuple[Floats, Floats]:
 
 
 def _squares(colours: Floats) -> tuple[Floats, Floats]:
-    """Return squared distances of the colours of horizontal and of vertical neighbours."""
+    """Return squared colour distances of horizontal and of vertical neighbours."""
     right, down = np.diff(colours, axis=1), np.diff(colours, axis=0)
     return np.einsum("ijc,ijc->ij", right, right), np.einsum("ijc,ijc->ij", down, down)
 
@@ -101,9 +101,9 @@ def superpixels(image: Floats, n_regions: int) -> Integers:
         raise CapabilityError(
             "superpixels need scikit-image: pip install 'structlearn[images]', or go without them"
         ) from None
-    found = slic(
+    segments = slic(
         image.astype(np.float64), n_segments=n_regions, compactness=10.0, start_label=0, sigma=1.0
     )
-    _, numbered = np.unique(found, return_inverse=True)
+    _, numbered = np.unique(segments, return_inverse=True)
     regions: Integers = numbered.reshape(image.shape[:2]).astype(np.int64)
     return regions

@@ -1,4 +1,4 @@
-"""Feature rows of all examples, one block after another: what scoring reads."""
+"""Feature rows of all examples, block by block: the input of scoring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..array_types import Array, Integers
 
 @dataclass(frozen=True)
 class Where:
-    """Names a place in X for error messages."""
+    """A place in X, for error messages."""
 
     block: str
     single_site: bool = False
@@ -28,7 +28,7 @@ class Where:
 
 @dataclass
 class FeatureRows:
-    """The features of one block: a row a site, the sites of all examples one after another.
+    """The features of one block: one row per site, the sites of all examples concatenated.
 
     Attributes
     ----------
@@ -37,13 +37,13 @@ class FeatureRows:
     n_features : int
         Number of columns.
     values : (rows, n_features) float64 array, (nnz,) float64 array or None
-        The matrix itself where it is dense; the non-zeros where it is sparse, None if all are 1.
+        The matrix itself if dense; the non-zeros if sparse, None if all are 1.
     indptr, indices : arrays, sparse only
         Compressed rows, as in SciPy's CSR.
     site_shapes : list of tuple, optional
-        Where sites are laid out in more than one dimension (a grid).
+        The layout of the sites, if it has more than one dimension (a grid).
     inner : tuple of int
-        Where a position has more than one site: their shape.
+        The shape of a position's sites, if it has more than one.
     """
 
     site_ptr: Integers
@@ -61,7 +61,7 @@ class FeatureRows:
 
     @property
     def n_examples(self) -> int:
-        """How many examples there are."""
+        """Number of examples."""
         return len(self.site_ptr) - 1
 
     def sites(self, i: int) -> tuple[int, ...]:
@@ -78,16 +78,16 @@ class FeatureRows:
 
 @dataclass
 class Examples:
-    """A data set as blocks of feature rows, with what else comes with each example.
+    """A data set as blocks of feature rows, with the topology of each example.
 
     Attributes
     ----------
     blocks : dict of str to FeatureRows
         By the structure's block names.
     topology : list of dict
-        What an example says about its own structure (edges, parents), one dict each.
+        The structural facts of each example (edges, parents), one dict each.
     single_site : bool
-        Each example is one site without an axis of positions (multiclass).
+        Whether each example is one site without an axis of positions (multiclass).
     """
 
     n: int

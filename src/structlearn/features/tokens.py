@@ -1,11 +1,11 @@
-"""Sites described by strings or by dictionaries: what sklearn-crfsuite's users have.
+"""Sites described by strings or dictionaries, as in sklearn-crfsuite.
 
-A token is a string (one feature), a list, tuple or set of strings, or a dictionary; a list may hold
-pairs (name, number) too. In a dictionary
+A token is a string (one feature), a list, tuple or set of strings, or a dictionary; a list may also
+contain pairs (name, number). In a dictionary
 ``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a", "b"]}`` a string value makes the
 feature ``word:fish`` of value 1, a number the feature ``length`` of that value (True is 1), and a
-list, set or dictionary goes one level down (``parts:a``, ``parts:b``). These are CRFsuite's
-names. The core reads all of it (``native/bindings/text/token_reading.hpp``).
+list, set or dictionary is nested one level deeper (``parts:a``, ``parts:b``). These are CRFsuite's
+names. The core does the reading (``native/bindings/text/token_reading.hpp``).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class TokenEncoder:
     min_count : int
         Features seen fewer times than this in the training data are left out.
     separator : str, default=":"
-        Stands between a name and its value where that is a string or in a list; CRFsuite's is ":".
+        Between a name and its value, if that is a string or in a list; CRFsuite's is ":".
     vocabulary : Vocabulary, optional
-        What was learned before.
+        An existing vocabulary.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class TokenEncoder:
     def fit_transform(
         self, examples: list[Any], where: Where, copies: Integers | None = None
     ) -> FeatureRows:
-        """Learn the vocabulary (further names where one exists) and return the rows.
+        """Learn the vocabulary (or extend an existing one) and return the rows.
 
         Parameters
         ----------
         copies : array, optional
-            How often each example counts, or each token where they are single ones.
+            The number of times that each example counts, or each token for single tokens.
         """
-        known = len(self.vocabulary)
+        n_known = len(self.vocabulary)
         site_ptr, lengths, ids, values = self.vocabulary.read(
             examples, self.separator, learn=True, single_sites=where.single_site
         )
@@ -65,13 +65,13 @@ class TokenEncoder:
                 sites = copies if where.single_site else np.repeat(copies, np.diff(site_ptr))
                 each = np.repeat(sites, lengths)
             counts = np.bincount(ids, each, minlength=len(self.vocabulary))
-            kept = counts >= self.min_count
-            kept[:known] = True  # what an earlier call learned stays
-            ids = self.vocabulary.keep(kept)[ids]
+            is_kept = counts >= self.min_count
+            is_kept[:n_known] = True  # names from earlier calls stay
+            ids = self.vocabulary.keep(is_kept)[ids]
         return self._rows(site_ptr, lengths, ids, values)
 
     def transform(self, examples: list[Any], where: Where) -> FeatureRows:
-        """Return the rows; names that were never learned are left out."""
+        """Return the rows; unknown names are left out."""
         return self._rows(
             *self.vocabulary.read(
                 examples, self.separator, learn=False, single_sites=where.single_site
@@ -87,10 +87,10 @@ class TokenEncoder:
     ) -> FeatureRows:
         indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=indptr[1:])
-        known = ids >= 0
-        if not known.all():
+        is_known = ids >= 0
+        if not is_known.all():
             # Rows shrink by the number of unknown features before each boundary.
-            indptr = np.concatenate(([0], np.cumsum(known)))[indptr].astype(np.int64)
-            ids = ids[known]
-            values = None if values is None else values[known]
+            indptr = np.concatenate(([0], np.cumsum(is_known)))[indptr].astype(np.int64)
+            ids = ids[is_known]
+            values = None if values is None else values[is_known]
         return FeatureRows(site_ptr, self.n_features, values, indptr, np.ascontiguousarray(ids))

@@ -1,4 +1,4 @@
-"""Names of features to column numbers, frozen after fitting."""
+"""Feature names and their column numbers, frozen after fitting."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..array_types import Integers, Vector
 class Vocabulary:
     """A growing, then frozen, table of feature names.
 
-    Columns are numbered in the order in which names are first seen, so that the same data gives the
-    same model. The table is the core's (``native/bindings/text/names.cpp``).
+    Columns are numbered in order of first occurrence, so the same data gives the same model. The
+    table is the core's (``native/bindings/text/names.cpp``).
 
     Parameters
     ----------
     names : sequence of str, default=()
-        Names known from the start, in the order of their columns.
+        Initial names, in the order of their columns.
     """
 
     def __init__(self, names: Sequence[str] = ()) -> None:
@@ -32,7 +32,7 @@ class Vocabulary:
 
     @property
     def table(self) -> _core.NameTable:
-        """The table of the core."""
+        """The native table."""
         return self._table
 
     def __len__(self) -> int:
@@ -47,22 +47,22 @@ class Vocabulary:
     def read(
         self, examples: list[Any], separator: str, *, learn: bool, single_sites: bool = False
     ) -> tuple[Integers, Integers, npt.NDArray[np.int32], Vector | None]:
-        """Read examples, lists of tokens; ValueError says which token is none.
+        """Read examples, lists of tokens; a ValueError names an invalid token.
 
         Parameters
         ----------
         separator : str
-            Stands between a name and its value where that is a string or in a list.
+            Between a name and its value, if that is a string or in a list.
         learn : bool
-            New names get new columns; none do if an example is refused.
+            Whether new names get new columns; none do if an example is refused.
         single_sites : bool
-            Messages name tokens as examples.
+            Whether messages call tokens examples.
 
         Returns
         -------
         tuple
-            (site_ptr, number of features of each token, columns, values): the columns −1 for names
-            never learned, the values None if all are 1.
+            (site_ptr, number of features of each token, columns, values): columns −1 for unknown
+            names, the values None if all are 1.
         """
         site_ptr, lengths, columns, values = self._table.read(
             examples, learn, separator, single_sites
@@ -75,7 +75,7 @@ class Vocabulary:
         )
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-        """Drop columns; return the new number of each old one, −1 for the dropped."""
+        """Drop columns; return the new index of each old one, −1 for dropped ones."""
         renumbered = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         names = self.names()
         self._table = Vocabulary([names[c] for c in np.flatnonzero(kept)])._table

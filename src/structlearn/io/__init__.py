@@ -1,4 +1,4 @@
-"""Models in files, of this library and of others.
+"""Model files of this library and of others.
 
 Names are imported when first used.
 """

@@ -1,4 +1,4 @@
-"""NumPy's arrays as arrays of model files, and back."""
+"""NumPy arrays to and from the arrays of model files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .container import Tensor
 
-#: Type of NumPy's, little-endian -> its name in a file.
+#: NumPy type, little-endian -> its name in a file.
 _NAMES = {
     **{f"<{kind}{size}": f"{kind.upper()}{8 * size}" for kind in "iuf" for size in (2, 4, 8)},
     "|i1": "I8",
@@ -20,22 +20,22 @@ _TYPES = {name: dtype for dtype, name in _NAMES.items()}
 
 
 def tensor_of(array: npt.NDArray[Any]) -> Tensor:
-    """Return an array as a file holds it.
+    """Return an array in the form of a file.
 
     Raises
     ------
     TypeError
-        Where a file has no such type.
+        The file format has no such type.
     """
     dtype = array.dtype.newbyteorder("<").str
     if dtype not in _NAMES:
-        raise TypeError(f"a file has no arrays of {array.dtype}")
+        raise TypeError(f"a file cannot hold arrays of {array.dtype}")
     flat = np.ascontiguousarray(array.astype(dtype, copy=False)).reshape(-1)
     return Tensor(_NAMES[dtype], flat.view(np.uint8), array.shape)
 
 
 def array_of(tensor: Tensor) -> npt.NDArray[Any]:
-    """Return a copy of what a file holds: an array that may be written to."""
+    """Return a writable copy of a stored array."""
     dtype = np.dtype(_TYPES[tensor.dtype])
     flat = np.frombuffer(tensor.data, dtype=np.uint8)
     if dtype.kind == "b" and flat.max(initial=0) > 1:
@@ -45,7 +45,7 @@ def array_of(tensor: Tensor) -> npt.NDArray[Any]:
 
 
 def checked_array(value: Any, what: str, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """Return a value that was read if it is an array of this type and shape, −1 for any length."""
+    """Return the value if it is an array of this type and shape, −1 for any length."""
     if not isinstance(value, np.ndarray) or value.dtype != dtype:
         raise ValueError(f"{what} is not an array of {np.dtype(dtype)}")
     alike = len(shape) == value.ndim
@@ -55,7 +55,7 @@ def checked_array(value: Any, what: str, dtype: Any, shape: tuple[int, ...]) -> 
 
 
 def checked_numbers(value: Any, what: str, shape: tuple[int, ...], least: float = -np.inf) -> Any:
-    """Return a value that was read if it is an array of finite floats, none below ``least``."""
+    """Return the value if it is an array of finite floats, none below ``least``."""
     array = checked_array(value, what, np.float64, shape)
     if not np.isfinite(array).all() or array.min(initial=0.0) < least:
         raise ValueError(f"{what} has invalid values")

@@ -2,9 +2,9 @@
 
 Eight bytes with the header's length, the header as JSON, the arrays one after another. The header's
 ``__metadata__`` has the model's description and a checksum of everything else in the file, so that
-a flipped bit anywhere is found. Written under another name and renamed when whole; read by mapping
-it into memory. The safetensors library reads these files too; we do without it to start faster and
-to check more.
+a flipped bit anywhere is detected. Files are written under another name and renamed when complete,
+and read by memory mapping. The safetensors library reads these files too; this module does not need
+it, starts faster and checks more.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _NO_CHECKSUM = "0" * 16
 
 
 class Tensor(namedtuple("Tensor", "dtype data shape", defaults=(None,))):
-    """An array as it lies in a file.
+    """An array as stored in a file.
 
     Attributes
     ----------
     dtype : str
-        As safetensors names it: F32, U64, ...
+        The type's name in safetensors: F32, U64, ...
     data : buffer
         The bytes, in C order, little-endian.
     shape : tuple of int or None
@@ -54,7 +54,7 @@ class Tensor(namedtuple("Tensor", "dtype data shape", defaults=(None,))):
 def write_container(
     path: str | os.PathLike[str], description: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> None:
-    """Write a model file; whatever happens, a file that was there before stays as it was."""
+    """Write a model file; if anything fails, an existing file is unchanged."""
     pieces = container_pieces(description, tensors)
     with replaced(path) as file:
         for piece in pieces:
@@ -62,7 +62,7 @@ def write_container(
 
 
 def container_pieces(description: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> list[Any]:
-    """Return the content of a model file, piece by piece.
+    """Return the content of a model file in pieces.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def container_pieces(description: Mapping[str, Any], tensors: Mapping[str, Tenso
         Anything that JSON can hold.
     tensors : dict of str to Tensor
     """
-    # Wide items first: then all lie at multiples of their size without gaps between them.
+    # Wide items first, so that all are aligned to their size without gaps.
     order = sorted(tensors, key=lambda name: (-_SIZES[tensors[name].dtype], name))
     entries: dict[str, Any] = {}
     views, at = [], 0
@@ -107,12 +107,12 @@ def container_pieces(description: Mapping[str, Any], tensors: Mapping[str, Tenso
 def read_container(
     path: str | os.PathLike[str], what: str = "model"
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Map a model file into memory and check all of it.
+    """Map a model file into memory and check it completely.
 
     Parameters
     ----------
     what : str
-        What the file ought to be, for messages.
+        The expected kind of file, for messages.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def read_container(
     Raises
     ------
     FileError
-        Where the file is missing, foreign, truncated, damaged or of another version.
+        The file is missing, foreign, truncated, damaged or of another version.
     """
     name = os.fspath(path)
     try:
@@ -182,7 +182,7 @@ def parse_container(
 
 
 def kind_of_file(description: Mapping[str, Any]) -> str:
-    """Say what a file is, for messages to whoever expected something else."""
+    """Describe a file, for a message that it is not of the expected kind."""
     if description.get("kind") == "checkpoint":
         return "the checkpoint of a training that has not ended, not a model"
     if description.get("task") == "estimator":
@@ -192,11 +192,11 @@ def kind_of_file(description: Mapping[str, Any]) -> str:
 
 @contextmanager
 def refused_as_file(name: str) -> Iterator[None]:
-    """Turn whatever the content of a model file makes go wrong into an error that names it."""
+    """Turn any error caused by the content of a model file into one that names the file."""
     try:
         yield
     except MissingFunctionError:
-        raise  # the user's to mend, not the file's
+        raise  # the user's mistake, not the file's
     except ValueError as error:
         if isinstance(error, FileError) and error.path == name:
             raise
@@ -207,13 +207,13 @@ def refused_as_file(name: str) -> Iterator[None]:
 
 
 def check_dtype(name: str, tensor: Tensor, expected: str) -> None:
-    """Refuse an array of another type than the core reads it as."""
+    """Refuse an array of a type other than the core expects."""
     if tensor.dtype != expected:
         raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")
 
 
 def checked_arrays(tensors: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arrays with these names, whose types must be these."""
+    """Return the arrays with these names, after checking their types."""
     for name, dtype in dtypes.items():
         check_dtype(name, tensors[name], dtype)
     return {name: tensors[name].data for name in dtypes}

@@ -1,10 +1,10 @@
 """CRF++'s model files, text (``crf_learn -t``) and binary, read without CRF++.
 
-Both have the labels, the templates, the features, each with the number of its first weight, and the
-weights: one for each label of a feature that begins with U, one for each pair of labels of one that
+Both contain the labels, the templates, the features, each with the number of its first weight, and
+the weights: one per label for a feature that begins with U, one per pair of labels for one that
 begins with B. In a binary file the features are the keys of a double array (J. Aoe 1989): unit b +
-c + 1 belongs to the child c of the unit whose base is b, unit b to the end of a key, and units know
-the base that they belong to.
+c + 1 is the child c of the unit whose base is b, unit b marks the end of a key, and each unit
+stores the base that it belongs to.
 
 References
 ----------
@@ -17,23 +17,23 @@ import math
 import struct
 from array import array
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from ..text.crfpp import spelled_template
 from .foreign import FeatureWeights, ForeignFile, ForeignTagger
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _VERSION = 100
 _HEAD = struct.Struct("<IidIII")
-#: CRF++ reads lines of at most this many bytes.
+#: The longest line, in bytes, that CRF++ reads.
 _LONGEST = 8192
 _MOST_LABELS = 2**13
 
 
 def parse_crfpp_model(data: bytes, name: str) -> ForeignTagger:
-    """Return what a model file holds.
+    """Return the content of a model file.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _read_text(file: ForeignFile) -> ForeignTagger:
         try:
             weights.append(float(row))
         except ValueError:
-            file.refuse(f"{row[:40]!r} is no weight", begin)
+            file.refuse(f"{row[:40]!r} is not a weight", begin)
     factor = _factor(file, head.get(b"cost-factor", b"1"))
     if len(weights) != numbers["maxid"]:
         file.refuse(f"there are {len(weights)} weights; the head says {numbers['maxid']}", begin)
@@ -104,7 +104,7 @@ def _read_binary(file: ForeignFile) -> ForeignTagger:
     units = file.take(size, "the table of features")
     weights = array("f", file.take(4 * n_weights, "the weights"))
     if file.at != len(file.data):
-        file.refuse("the file ought to end here")
+        file.refuse("the file should end here")
     return _content(file, labels, templates, n_columns, _keys(file, units), weights, factor)
 
 
@@ -119,12 +119,12 @@ def _strings(file: ForeignFile, what: str) -> list[bytes]:
 def _keys(file: ForeignFile, units: bytes) -> list[tuple[bytes, int]]:
     """Return the keys of a double array with their values."""
     if len(units) % 8:
-        file.refuse("the table of features is no whole number of units")
+        file.refuse("the table of features is not a whole number of units")
     flat = array("i", units)
     base, owner = flat[::2], array("I", flat[1::2].tobytes())
-    # A base belongs to one unit: the parent of the units that name it.
+    # A base belongs to one unit: the parent of the units that store it.
     parent = {b: unit for unit, b in enumerate(base) if b > 0 and (unit == 0 or owner[unit])}
-    found = []
+    keys = []
     total = 0
     for unit, b in enumerate(base):
         if b >= 0 or owner[unit] != unit or unit == 0:
@@ -134,15 +134,15 @@ def _keys(file: ForeignFile, units: bytes) -> list[tuple[bytes, int]]:
         while at:
             start = owner[at]
             if not 0 <= at - start - 1 < 256 or len(key) > _LONGEST:
-                file.refuse("the table of features does not fit together")
+                file.refuse("the table of features is inconsistent")
             key.append(at - start - 1)
             at = parent.get(start)
         total += len(key)
         if at is None or total > _LONGEST * 8 + 64 * len(base):
-            file.refuse("the table of features does not fit together")
+            file.refuse("the table of features is inconsistent")
         key.reverse()
-        found.append((bytes(key), -b - 1))
-    return found
+        keys.append((bytes(key), -b - 1))
+    return keys
 
 
 # -- both -----------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def _keys(file: ForeignFile, units: bytes) -> list[tuple[bytes, int]]:
 
 def _check_version(file: ForeignFile, version: int) -> None:
     if version != _VERSION:
-        file.refuse(f"the version is {version}; only {_VERSION} is known", 0)
+        file.refuse(f"the version is {version}; only {_VERSION} is supported", 0)
 
 
 def _content(
@@ -164,9 +164,9 @@ def _content(
 ) -> ForeignTagger:
     labels = [file.text(label, "a label") for label in raw_labels]
     if not labels or len(labels) > _MOST_LABELS:
-        file.refuse(f"the model has {len(labels)} labels; 1 to {_MOST_LABELS} can be")
+        file.refuse(f"the model has {len(labels)} labels; 1 to {_MOST_LABELS} are supported")
     if len(set(labels)) != len(labels):
-        file.refuse("a label is there twice")
+        file.refuse("a label occurs twice")
     if not all(map(math.isfinite, weights)) or not math.isfinite(factor):
         file.refuse("a weight is not finite")
     templates, constant = [], Counter[bytes]()
@@ -192,7 +192,7 @@ def _content(
         if not feature.startswith((b"U", b"B")) or number + size > len(weights):
             file.refuse(f"the feature {feature[:40]!r} has no weights")
         used += size
-        if used > len(weights):  # or a small file could have a large model
+        if used > len(weights):  # otherwise a small file could make a large model
             file.refuse("several features have the same weights")
         own = [(k, factor * weights[number + k]) for k in range(size)]
         if feature.startswith(b"U"):
@@ -200,7 +200,7 @@ def _content(
             continue
         for k, weight in own:
             transition[k] += constant[feature] * weight
-        if varying:  # a template may spell what another one says of every token
+        if varying:  # a template may repeat the constant feature of another one
             pair.add(feature, own)
     n_columns = max(columns, min(n_columns, 2**14))
     return ForeignTagger("CRF++", labels, templates, n_columns, state, pair, transition)

@@ -13,13 +13,13 @@ _HEADER = 48
 def read_crfsuite(path: str | os.PathLike[str]) -> StringChain:
     """Return the model in a CRFsuite file as a :class:`~structlearn.models.StringChain`.
 
-    Models of CRFsuite, python-crfsuite and sklearn-crfsuite, of whatever training algorithm. Inputs
-    are what those take: a sequence is a list of tokens, a token a list of attributes or a
-    dictionary; ``{"word": "fish"}`` is the attribute ``word:fish``, as python-crfsuite has it.
-    Attributes that the model does not know count nothing.
+    Reads models of CRFsuite, python-crfsuite and sklearn-crfsuite, from any training algorithm.
+    Inputs are the same as there: a sequence is a list of tokens, a token a list of attributes or a
+    dictionary; ``{"word": "fish"}`` is the attribute ``word:fish``, as in python-crfsuite. Unknown
+    attributes are ignored.
 
-    Needs Python and the core alone. :meth:`CRF.from_chain
-    <structlearn.estimators.CRF.from_chain>` makes an estimator of it, to learn on.
+    Needs only Python and the core. :meth:`CRF.from_chain <structlearn.estimators.CRF.from_chain>`
+    turns it into an estimator, for further training.
 
     Parameters
     ----------
@@ -29,23 +29,23 @@ def read_crfsuite(path: str | os.PathLike[str]) -> StringChain:
     Returns
     -------
     StringChain
-        Its ``classes_`` have CRFsuite's order: of equally good outputs both then take the same.
+        Its ``classes_`` are in CRFsuite's order, so that ties are broken the same way.
 
     Raises
     ------
     ValueError
-        The file is no such model, or damaged; the message says where.
+        The file is not such a model, or damaged; the message says where.
     """
     with open(path, "rb") as file:
         data = file.read(_HEADER)
-        # Of a file that is something else, only the beginning is read.
+        # Read only the beginning, in case the file is something else.
         _checked(os.fspath(path), data, os.fstat(file.fileno()).st_size)
         data += file.read()
     return parse_crfsuite(data, os.fspath(path))
 
 
 def parse_crfsuite(data: bytes, name: str) -> StringChain:
-    """Return the model in the bytes of a file, whose name is for messages."""
+    """Return the model in the bytes of a file; its name is for messages."""
     _checked(name, data[:_HEADER], len(data))
     try:
         labels, names, arrays = _core.read_crfsuite(data)

@@ -10,26 +10,23 @@ from __future__ import annotations
 import math
 import os
 from array import array
+from typing import Any
 
 from .. import _core
 from ..exceptions import CapabilityError
 from ..models.string_chain import StringChain
 from ..text.files import replaced
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
-if TYPE_CHECKING:
-    from typing import Any
-
 
 def write_crfsuite(
     model: Any, path: str | os.PathLike[str], *, boundaries: tuple[str, str] | None = None
 ) -> None:
-    """Write a chain over strings as a file of CRFsuite's, which labels with it as we do.
+    """Write a chain over strings as a CRFsuite file, with which CRFsuite gives the same labels.
 
     Parameters
     ----------
     model : StringChain, estimator or Tagger
-        A chain of order 0 or 1 over strings, or what has one as its ``to_chain()``: a fitted
+        A chain of order 0 or 1 over strings, or a model with a method ``to_chain()``: a fitted
         estimator whose tokens are strings, lists of strings or dictionaries; or a
         :class:`~structlearn.tasks.Tagger`, whose features become attributes.
     path : path
@@ -51,7 +48,7 @@ def write_crfsuite(
 
 
 def crfsuite_bytes(chain: StringChain, boundaries: tuple[str, str] | None = None) -> bytes:
-    """Return the file of a chain."""
+    """Return the content of a chain's file."""
     problem = ""
     if chain.order > 1:
         problem = f"the chain is of order {chain.order}"
@@ -65,8 +62,8 @@ def crfsuite_bytes(chain: StringChain, boundaries: tuple[str, str] | None = None
         problem = "labels are forbidden at the first or the last token"
     if problem:
         raise CapabilityError(
-            f"{problem}, and CRFsuite has chains of order 1 without constraints only. What works: "
-            "save, in a format of ours"
+            f"{problem}, but CRFsuite only has chains of order 1 without constraints. What works: "
+            "save, in structlearn's own format"
         )
     n = len(chain.labels)
     names, arrays = chain.names.names(), dict(chain.arrays)
@@ -89,7 +86,7 @@ def _numbers(buffer: Any) -> memoryview[float]:
 def _with_boundaries(
     names: list[str], arrays: dict[str, Any], boundaries: tuple[str, str] | None
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return names and weights with those of the first and the last label as two attributes."""
+    """Return names and weights, with those of the first and the last label as two attributes."""
     if boundaries is None:
         raise ValueError(
             "the model has weights for the first and the last label, which CRFsuite does not have: "
@@ -102,8 +99,8 @@ def _with_boundaries(
     row_ptr, column = array("I", bytes(arrays["row_ptr"])), array("I", bytes(arrays["column"]))
     weight = array("d", bytes(arrays["weight"]))
     for end in ("start", "end"):
-        given = array("d", bytes(arrays.get(end, b"")))
-        weight.extend(given)
-        column.extend(range(len(given)))
+        values = array("d", bytes(arrays.get(end, b"")))
+        weight.extend(values)
+        column.extend(range(len(values)))
         row_ptr.append(len(weight))
     return [*names, *boundaries], {**arrays, "row_ptr": row_ptr, "column": column, "weight": weight}

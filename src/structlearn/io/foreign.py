@@ -1,20 +1,18 @@
-"""Taggers of other tools: labels, templates, and weights of features that are strings."""
+"""Taggers of other tools: labels, templates, and weights of string features."""
 
 from __future__ import annotations
 
 from array import array
 from collections import namedtuple
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from ..text.templates import Template
 
 
 class FeatureWeights:
-    """Weights of features, those of 0 left out, and features without others too.
+    """Weights of features without the zeros; features may have no weights left.
 
     Attributes
     ----------
@@ -30,7 +28,7 @@ class FeatureWeights:
         self.weight = array("d")
 
     def add(self, feature: bytes, weights: Iterable[tuple[int, float]]) -> None:
-        """Add the weights of a feature: outcomes, increasing, each with its weight."""
+        """Add the weights of a feature: increasing outcomes, each with its weight."""
         for outcome, weight in weights:
             if weight:
                 self.outcome.append(outcome)
@@ -40,7 +38,7 @@ class FeatureWeights:
             self.row_ptr.append(len(self.weight))
 
     def sorted_by(self, keys: Sequence[int]) -> Iterator[tuple[bytes, range]]:
-        """Yield the features with the places of their weights, in the order of some keys."""
+        """Yield the features with the range of their weights, sorted by the given keys."""
         for f in sorted(range(len(keys)), key=keys.__getitem__):
             yield self.features[f], range(self.row_ptr[f], self.row_ptr[f + 1])
 
@@ -48,21 +46,21 @@ class FeatureWeights:
 class ForeignTagger(
     namedtuple("ForeignTagger", "tool labels templates n_columns state pair transition")
 ):
-    """What a model file of another tool holds.
+    """The content of another tool's model file.
 
     Attributes
     ----------
     tool : str
         The program that wrote it.
     labels : list of str
-        In the order of the file: of equally good outputs the first one is taken.
+        In the order of the file, which decides ties.
     templates : list of Template
     n_columns : int
-        Columns of the training file that its templates can see, without that of the labels.
+        Columns of the training file that its templates can see, except that of the labels.
     state, pair : FeatureWeights
-        Of features with labels, and with pairs of labels, label before · n_labels + label.
+        Of features with labels, and with pairs of labels: previous label · n_labels + label.
     transition : array of float
-        The weight of each label after each other, whatever the input.
+        The weight of each pair of labels, for any input.
     """
 
     __slots__ = ()
@@ -76,16 +74,16 @@ class ForeignTagger(
 
 
 class ForeignFile:
-    """The bytes of a file, read from the front; what is wrong with them is said with the place.
+    """The bytes of a file, read from the front; errors name the place.
 
     Parameters
     ----------
     name : str
-        Of the file.
+        The file's name.
     kind : str
-        What it ought to be.
+        The expected kind of file.
     data : bytes
-        All of it.
+        Its whole content.
     """
 
     def __init__(self, name: str, kind: str, data: bytes) -> None:
@@ -93,7 +91,7 @@ class ForeignFile:
         self.at = 0
 
     def refuse(self, problem: str, at: int | None = None) -> NoReturn:
-        """Raise the one error there is: the file, where, and what is wrong."""
+        """Raise ValueError with the file, the place and the problem."""
         place = self.at if at is None else at
         raise ValueError(f"{self.name} is not a valid {self.kind}: at byte {place}, {problem}")
 
@@ -114,14 +112,14 @@ class ForeignFile:
         return self.data[begin : len(self.data) if end < 0 else end]
 
     def text(self, raw: bytes, what: str) -> str:
-        """Return bytes as text; they must be UTF-8."""
+        """Return bytes as text; refuse anything but UTF-8."""
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError:
             self.refuse(f"{what} is not UTF-8 text")
 
     def number(self, raw: bytes, what: str) -> int:
-        """Return a whole number that is written in digits."""
+        """Return a whole number written in digits."""
         if not raw.isdigit() or len(raw) > 18:
             self.refuse(f"{what} must be a whole number, not {raw[:20]!r}")
         return int(raw)

@@ -1,4 +1,4 @@
-"""Which mask belongs to which image: folders, lists of pairs, built-in data."""
+"""Pairs of image and mask: from folders, lists of pairs, and built-in data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARK = "_mask"
 
 
 class Example:
-    """An image with its mask, both read and of one size."""
+    """An image with its mask, both read and of the same size."""
 
     def __init__(self, name: str, image: Any, mask: RawMask) -> None:
         self.name, self.image, self.mask = name, image, mask
@@ -30,14 +30,14 @@ def read_examples(source: Any, masks: Any = None) -> list[Example]:
 
 
 def example_pairs(source: Any, masks: Any = None) -> list[tuple[Any, Any]]:
-    """Return images with their masks, as they were given.
+    """Return images with their masks, as given.
 
     Parameters
     ----------
     source : path, list of (image, mask), or an object with ``images`` and ``masks``
-        A folder as :func:`find_pairs` reads it; images and masks are paths or arrays.
+        A folder as for :func:`find_pairs`; images and masks are paths or arrays.
     masks : list of masks, optional
-        Where ``source`` is a list of images.
+        If ``source`` is a list of images.
     """
     pairs: list[tuple[Any, Any]]
     if masks is not None:
@@ -50,7 +50,7 @@ def example_pairs(source: Any, masks: Any = None) -> list[tuple[Any, Any]]:
         pairs = []
         for number, pair in enumerate(check_images(source)):
             if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
-                raise ValueError(f"images come in pairs (image, mask); number {number} is no pair")
+                raise ValueError(f"images come in pairs (image, mask); item {number} is not")
             pairs.append((pair[0], pair[1]))
     if not pairs:
         raise ValueError("there are no images")
@@ -58,7 +58,7 @@ def example_pairs(source: Any, masks: Any = None) -> list[tuple[Any, Any]]:
 
 
 def _paired(images: Any, masks: Any) -> list[tuple[Any, Any]]:
-    """Return images with the masks that scikit-learn keeps apart; a dev set is refused."""
+    """Return images with masks given separately, as in scikit-learn; refuse a dev set."""
     if isinstance(images, (str, os.PathLike)):
         raise ValueError("y goes with a list of images; a folder has its masks in it")
     if isinstance(masks, (str, os.PathLike)) or hasattr(masks, "masks"):
@@ -73,7 +73,7 @@ def _paired(images: Any, masks: Any) -> list[tuple[Any, Any]]:
 
 
 def check_images(source: Any) -> Any:
-    """Refuse what is neither a path nor a list of images, such as None."""
+    """Refuse anything but a path or a list of images, such as None."""
     if isinstance(source, (bytes, Mapping)) or not hasattr(source, "__iter__"):
         kind = "None" if source is None else f"{type(source).__name__} {source!r:.40}"
         raise ValueError(f"images are a file's or a folder's name, or a list of images, got {kind}")
@@ -102,10 +102,10 @@ def _read_pair(number: int, image: Any, mask: Any) -> Example:
 
 
 def find_pairs(folder: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """Return the images of a folder with their masks, in order of their names.
+    """Return the images of a folder with their masks, sorted by name.
 
-    The folder has ``images/`` and ``masks/``, with files of the same name up to the ending (a mask
-    may also end in ``_mask``); or it has masks beside images, ``dog.jpg`` and ``dog_mask.png``.
+    The folder has ``images/`` and ``masks/``, with files of the same name up to the suffix (a mask
+    may also end in ``_mask``); or masks beside images, ``dog.jpg`` and ``dog_mask.png``.
     """
     name = os.fspath(folder)
     _check_folder(name)
@@ -118,9 +118,9 @@ def find_pairs(folder: str | os.PathLike[str]) -> list[tuple[str, str]]:
         for part, other in (inside, inside[::-1]):
             if os.path.isdir(part) and not os.path.isdir(other):
                 raise FileError(name, f"there is {part!r}, but no folder {other!r} beside it")
-        found = _pictures(name)
-        marked = [f for f in found if _stem(f).endswith(_MARK)]
-        images = _by_stem(name, [f for f in found if f not in marked])
+        files = _pictures(name)
+        marked = [f for f in files if _stem(f).endswith(_MARK)]
+        images = _by_stem(name, [f for f in files if f not in marked])
         masks = {s.removesuffix(_MARK): p for s, p in _by_stem(name, marked).items()}
     if not images:
         raise FileError(
@@ -134,23 +134,23 @@ def find_pairs(folder: str | os.PathLike[str]) -> list[tuple[str, str]]:
 
 
 def find_images(path: str | os.PathLike[str]) -> list[str]:
-    """Return the images of a folder (or of its ``images/``), masks left out; or the file itself."""
+    """Return the images of a folder (or of its ``images/``) without masks; or the file itself."""
     name = os.fspath(path)
     if not os.path.isdir(name):
         return [name]
     if os.path.isdir(os.path.join(name, "images")):
         name = os.path.join(name, "images")
-    found = [f for f in _pictures(name) if not _stem(f).endswith(_MARK)]
-    if not found:
+    files = [f for f in _pictures(name) if not _stem(f).endswith(_MARK)]
+    if not files:
         raise FileError(name, f"there are no pictures in it ({', '.join(SUFFIXES)})")
-    return list(dict(sorted(_by_stem(name, found).items())).values())
+    return list(dict(sorted(_by_stem(name, files).items())).values())
 
 
 def _check_folder(name: str) -> None:
     if not os.path.exists(name):
         raise FileError(name, "there is no such folder")
     if not os.path.isdir(name):
-        raise FileError(name, "not a folder: images are learned from by folder, with their masks")
+        raise FileError(name, "not a folder: training takes a folder of images with their masks")
 
 
 def _stem(file: str) -> str:
@@ -167,22 +167,22 @@ def _pictures(folder: str) -> list[str]:
 
 
 def _by_stem(folder: str, files: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for file in files:
         stem = _stem(file)
         path = os.path.join(folder, file)
-        if stem in found:
-            raise FileError(path, f"{os.path.basename(found[stem])} has the same name beside it")
-        found[stem] = path
-    return found
+        if stem in paths:
+            raise FileError(path, f"{os.path.basename(paths[stem])} has the same name beside it")
+        paths[stem] = path
+    return paths
 
 
 def _complain(what: str, paths: list[str]) -> None:
     if paths:
-        shown = ", ".join(os.path.basename(p) for p in paths[:3])
-        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        listed = ", ".join(os.path.basename(p) for p in paths[:3])
+        suffix = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
         raise FileError(
-            paths[0], f"{what} ({shown}{more}); image and mask have one name up to the ending"
+            paths[0], f"{what} ({listed}{suffix}); image and mask have one name up to the ending"
         )
 
 
@@ -194,17 +194,17 @@ def read_images(source: Any) -> list[Floats]:
         source.ndim == 2 or (source.ndim == 3 and source.shape[2] in (3, 4))
     ):
         source = [source]
-    return [as_image(one, f"image {number}") for number, one in enumerate(check_images(source))]
+    return [as_image(image, f"image {number}") for number, image in enumerate(check_images(source))]
 
 
 def output_files(
     source: str, images: list[str], output: Any, overlays: Any
 ) -> tuple[list[str] | None, list[str] | None]:
-    """Return where masks and overlays go, checked before any work is done."""
+    """Return the paths for masks and overlays, checked before any work is done."""
     stems = [os.path.splitext(os.path.basename(path))[0] for path in images]
-    shown = None
+    drawn = None
     if overlays is not None:
-        shown = [os.path.join(_folder(overlays), f"{stem}.png") for stem in stems]
+        drawn = [os.path.join(_folder(overlays), f"{stem}.png") for stem in stems]
     masks: list[str] | None = None
     if isinstance(output, (str, os.PathLike)):
         name = os.fspath(output)
@@ -215,12 +215,12 @@ def output_files(
     elif os.path.isdir(source):
         raise FileError(source, "a folder of images needs a folder for their masks: --output DIR")
     sources = set(map(os.path.realpath, images))
-    for target in (*(masks or ()), *(shown or ())):
+    for target in (*(masks or ()), *(drawn or ())):
         if os.path.realpath(target) in sources:
             raise FileError(target, "the result would replace an image; choose another folder")
-    if masks and shown and {os.path.realpath(m) for m in masks} & set(map(os.path.realpath, shown)):
-        raise FileError(shown[0], "masks and overlays have the same names; choose another folder")
-    return masks, shown
+    if masks and drawn and {os.path.realpath(m) for m in masks} & set(map(os.path.realpath, drawn)):
+        raise FileError(drawn[0], "masks and overlays have the same names; choose another folder")
+    return masks, drawn
 
 
 def _folder(path: Any) -> str:

@@ -1,4 +1,4 @@
-"""Pictures from files and arrays: as colours in [0, 1], checked."""
+"""Images from files and arrays, as colours in [0, 1]."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..array_types import Floats
 from ..exceptions import CapabilityError, FileError
 from ..text.files import read_bytes
 
-#: How the names of files end that are taken for pictures.
+#: The suffixes of picture files.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _MOST_PIXELS = 100_000_000
-#: The most pixels that a byte of a file can hold, where the format has a bound: PNG's compression
-#: makes at most 1,032 bytes of one, of eight pixels each; a code of GIF has at least three bits and
-#: stands for at most 4,096 pixels. It is looked at in pictures of more than _LARGE pixels.
+#: The most pixels that one byte of a file can encode, if the format has a bound. PNG compresses at
+#: most 1,032 bytes into one, of eight pixels each; a code of GIF has at least three bits and stands
+#: for at most 4,096 pixels. Checked for pictures of more than _LARGE pixels.
 _LARGE, _PIXELS_OF_A_BYTE = 1 << 22, {"PNG": 8 * 1032, "GIF": 4096 * 8 // 3}
 
 
@@ -34,10 +34,10 @@ def pillow() -> Any:
 
 
 def open_picture(path: str | os.PathLike[str]) -> Any:
-    """Return a file's picture as Pillow has it, decoded whole; ``-`` is standard input.
+    """Return a file's picture as a Pillow image, fully decoded; ``-`` is standard input.
 
-    It is rotated as its EXIF orientation says. Its ``info["lossy"]`` tells whether the compression
-    changes pixels.
+    It is rotated by its EXIF orientation. ``info["lossy"]`` tells whether the compression changes
+    pixels.
     """
     name = os.fspath(path)
     Image = pillow()
@@ -90,7 +90,7 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
 
 
 def _is_lossy_webp(content: bytes) -> bool:
-    """Tell whether a WebP file has pixels of the lossy kind: a chunk named ``VP8`` and a blank."""
+    """Tell whether a WebP file is lossy: it has a chunk named ``VP8`` and a blank."""
     if content[:4] != b"RIFF" or content[8:12] != b"WEBP":
         return False
     at = 12
@@ -103,7 +103,7 @@ def _is_lossy_webp(content: bytes) -> bool:
 
 
 def converted(picture: Any, mode: str, name: str) -> Any:
-    """Return a picture in another mode of Pillow's."""
+    """Return a picture in another Pillow mode."""
     try:
         return picture.convert(mode)
     except ValueError as error:
@@ -115,9 +115,9 @@ def converted(picture: Any, mode: str, name: str) -> Any:
 def read_image(path: str | os.PathLike[str]) -> Floats:
     """Return the (H, W, 3) colours of a file, from 0 to 1.
 
-    Grey pictures get three equal colours, and their 16 bits are kept as far as single precision
-    goes; of 16 bits per colour Pillow reads the higher 8. The EXIF orientation is honoured.
-    Transparent pixels have no colour and are refused.
+    Grey pictures get three equal colours and keep their 16 bits within single precision; of 16 bits
+    per colour Pillow reads the higher 8. The EXIF orientation is applied. Transparent pixels have
+    no colour and are refused.
     """
     name = os.fspath(path)
     picture = open_picture(name)
@@ -162,7 +162,7 @@ def as_image(value: Any, name: str) -> Floats:
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name} is no picture, an array or a file's name: {error}") from None
+        raise ValueError(f"{name} is neither an array nor the name of a picture: {error}") from None
     if array.ndim == 2:
         array = np.repeat(array[..., np.newaxis], 3, axis=2)
     if array.ndim != 3 or array.shape[2] != 3 or not array.size:
@@ -177,14 +177,14 @@ def as_image(value: Any, name: str) -> Floats:
         raise ValueError(f"{name} has pixels that are not finite numbers (NaN or infinite)")
     if array.min() < 0 or array.max() > top:
         raise ValueError(
-            f"{name} has colours from {array.min():g} to {array.max():g}; {array.dtype} is to "
+            f"{name} has colours from {array.min():g} to {array.max():g}; {array.dtype} must "
             f"be from 0 to {top:g}"
         )
     return (array / top).astype(np.float32)
 
 
 def png_bytes(picture: Any) -> bytes:
-    """Return a picture, Pillow's or an (H, W, 3) array of uint8, as the content of a PNG file."""
+    """Return a picture, of Pillow or an (H, W, 3) array of uint8, as the content of a PNG file."""
     if isinstance(picture, np.ndarray):
         picture = pillow().fromarray(picture)
     buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Masks: pictures that say which class a pixel has, and how their values stand for classes."""
+"""Masks: pictures of the class of each pixel, and the mapping from their values to classes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .images import converted, open_picture, pillow, png_bytes
 
 #: Masks with more different values than this are refused.
 _MOST_CLASSES = 64
-#: What is void unless something else is said: the value 255, and the colour of PASCAL VOC.
+#: The default void values: the value 255, and the colour of PASCAL VOC.
 _VOID_VALUE = 255
 _VOID_COLOUR = 0xE0E0C0
-#: Colours that people who see colours differently can tell apart (Okabe & Ito).
+#: Colours that are distinct for colour-blind readers too (Okabe & Ito).
 _COLOURS = (
     0xE69F00, 0x56B4E9, 0x009E73, 0xF0E442, 0x0072B2, 0xD55E00, 0xCC79A7, 0x999999,
 )  # fmt: skip
 
 
 class RawMask(NamedTuple):
-    """A mask as it is in its file.
+    """A mask as stored in its file.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class RawMask(NamedTuple):
         For messages.
     kind : {"grey", "palette", "bits", "colour"}
     values : (H, W) array of int16 or int32
-        Values, or colours as 0xRRGGBB; −1 is void wherever it comes from.
+        Values, or colours as 0xRRGGBB; −1 is always void.
     palette : list of int
-        Red, green, blue of each index, where it has a palette.
+        Red, green, blue of each index, if it has a palette.
     """
 
     name: str
@@ -83,7 +83,7 @@ def mask_of_array(value: Any, name: str) -> RawMask:
     try:
         array = np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name} is no mask, an array or a file's name: {error}") from None
+        raise ValueError(f"{name} is neither an array nor the name of a mask: {error}") from None
     if array.dtype == object and array.ndim == 2:  # None is void
         array = np.array([[-1 if v is None else v for v in row] for row in array.tolist()])
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3) or not array.size:
@@ -113,17 +113,17 @@ def _text(value: int, colour: bool) -> str:
 
 
 class MaskCoding:
-    """Which value of a mask stands for which class.
+    """The mapping between mask values and classes.
 
     Parameters
     ----------
     kind : {"grey", "palette", "bits", "colour"}
-        How masks are written.
+        The format of the masks.
     values : list of int
         The value, or colour 0xRRGGBB, of each class.
     names : list of str
     void : int or None
-        The value of pixels whose class is not known.
+        The value of pixels of unknown class.
     palette : list of int
         Red, green, blue of each index.
     """
@@ -138,11 +138,11 @@ class MaskCoding:
         if any(type(v) is not int or not 0 <= v <= top for v in used):
             raise ValueError("values of classes, or of void, are out of bounds")
         if len(values) < 2 or len(set(values)) != len(values) or len(names) != len(values):
-            raise ValueError("at least two classes are wanted, each with a value and a name")
+            raise ValueError("at least two classes are needed, each with a value and a name")
         if len(set(names)) != len(names):
             raise ValueError(f"two classes have the same name: {names}")
         if any(type(p) is not int or not 0 <= p <= 255 for p in palette) or len(palette) % 3:
-            raise ValueError("the palette is no list of colours")
+            raise ValueError("the palette is not a list of colours")
         self.kind, self.values, self.names = kind, values, names
         self.void, self.palette = void, palette
 
@@ -153,7 +153,7 @@ class MaskCoding:
         Parameters
         ----------
         names : list, dict or None
-            Names by value, see :func:`read_names`.
+            Names by value, as from :func:`read_names`.
         void : "auto", None, int or "#rrggbb"
         """
         colour = masks[0].kind == "colour"
@@ -161,7 +161,7 @@ class MaskCoding:
         for mask in masks:
             if (mask.kind == "colour") != colour:
                 other = "colours" if colour else "values of grey or of a palette"
-                raise FileError(mask.name, f"{mask.kind} mask, where {masks[0].name} has {other}")
+                raise FileError(mask.name, f"{mask.kind} mask, but {masks[0].name} has {other}")
             seen |= set(np.unique(mask.values).tolist())
             if len(seen) > _MOST_CLASSES:
                 raise FileError(
@@ -174,19 +174,19 @@ class MaskCoding:
         hidden = _void_value(void, seen, kind)
         values = sorted(seen - {hidden})
         if len(values) < 2:
-            found = ", ".join(_text(v, colour) for v in values) or "none"
+            named_values = ", ".join(_text(v, colour) for v in values) or "none"
             raise FileError(
-                masks[0].name, f"at least two classes are needed, and the masks have {found}"
+                masks[0].name, f"at least two classes are needed, and the masks have {named_values}"
             )
         named = _named(values, colour, names, masks)
         palette = next((list(m.palette) for m in masks if m.palette), [])
         return cls(kind, values, named, hidden, palette)
 
     def encode(self, mask: RawMask, *, unseen: bool = False) -> Integers:
-        """Return the class number of each pixel, −1 where it is void.
+        """Return the class index of each pixel, −1 if it is void.
 
-        Values that no mask of the training had are refused, or, with ``unseen``, get the number
-        after the last class.
+        Values that no training mask had are refused, or with ``unseen`` get the index after the
+        last class.
         """
         colour = self.kind == "colour"
         if (mask.kind == "colour") != colour:
@@ -196,34 +196,34 @@ class MaskCoding:
         strange = labels == len(self.values)
         if not unseen and strange.any():
             row, column = np.unravel_index(strange.argmax(), strange.shape)
-            known = ", ".join(_text(v, colour) for v in self.values)
+            listed = ", ".join(_text(v, colour) for v in self.values)
             void = "" if self.void is None else f", void is {_text(self.void, colour)}"
             raise FileError(
                 mask.name,
                 f"the value {_text(int(mask.values[row, column]), colour)} at row {row}, column "
-                f"{column} ({strange.sum()} pixels) is no class; classes are {known}{void}",
+                f"{column} ({strange.sum()} pixels) is not a class; classes are {listed}{void}",
             )
         return labels
 
     def encode_judges(self, masks: Sequence[RawMask]) -> list[Integers]:
-        """Return the classes of gold masks that predictions are judged by: not all are void."""
+        """Return the classes of gold masks, of which some pixel must not be void."""
         labels = [self.encode(mask, unseen=True) for mask in masks]
-        if not any((one >= 0).any() for one in labels):
-            raise ValueError("there is nothing to be judged by: all pixels of the masks are void")
+        if not any((mask >= 0).any() for mask in labels):
+            raise ValueError("nothing to evaluate against: all pixels of the masks are void")
         return labels
 
     def _numbers(self, values: npt.NDArray[Any]) -> Integers:
-        """Return the number of each value's class: −1 for void, after the last for others."""
-        known = {value: number for number, value in enumerate(self.values)}
-        known.update({-1: -1} if self.void is None else {-1: -1, self.void: -1})
+        """Return the class index of each value: −1 for void, the last one plus 1 for others."""
+        numbers_by_value = {value: number for number, value in enumerate(self.values)}
+        numbers_by_value.update({-1: -1} if self.void is None else {-1: -1, self.void: -1})
         if self.kind != "colour":
             table: Integers = np.full(257, len(self.values))
-            table[list(known)] = list(known.values())  # -1 is the last place
+            table[list(numbers_by_value)] = list(numbers_by_value.values())  # -1 is the last place
             numbered: Integers = table[values]
             return numbered
-        sorted_ones = sorted(known)
-        numbers = np.array([known[value] for value in sorted_ones])
-        in_order = np.array(sorted_ones, dtype=values.dtype)
+        in_use = sorted(numbers_by_value)
+        numbers = np.array([numbers_by_value[value] for value in in_use])
+        in_order = np.array(in_use, dtype=values.dtype)
         at = np.searchsorted(in_order, values)
         np.minimum(at, len(in_order) - 1, out=at)
         labels = numbers[at]
@@ -231,14 +231,14 @@ class MaskCoding:
         return labels
 
     def decode(self, labels: Integers) -> npt.NDArray[np.uint8]:
-        """Return class numbers as values, or as (H, W, 3) colours, of masks."""
+        """Return class indices as mask values, or as (H, W, 3) colours."""
         values = np.asarray(self.values)
         if self.kind == "colour":
             values = np.stack([values >> shift & 255 for shift in (16, 8, 0)], axis=-1)
         return values.astype(np.uint8)[labels]
 
     def png(self, labels: Integers) -> bytes:
-        """Return a PNG file like those learned from: same values, same palette."""
+        """Return a PNG file in the format of the training masks: same values, same palette."""
         Image = pillow()
         values = self.decode(labels)
         if self.kind == "bits":
@@ -250,7 +250,7 @@ class MaskCoding:
         return png_bytes(picture)
 
     def colours(self) -> npt.NDArray[np.uint8]:
-        """Return a colour of each class to show it in: its own, or one of a palette of ours."""
+        """Return a display colour for each class: its own, or one of a default palette."""
         n = len(self.values)
         own = [_COLOURS[i % len(_COLOURS)] for i in range(n)]
         if self.kind == "colour":
@@ -264,12 +264,12 @@ class MaskCoding:
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> MaskCoding:
-        """Return the coding that a model file describes."""
+        """Return the coding stored in a model file."""
         names, palette = list(map(str, said["names"])), list(said["palette"])
         return cls(str(said["kind"]), list(said["values"]), names, said["void"], palette)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a model file says."""
+        """Return the entry for a model file."""
         return {
             "kind": self.kind,
             "values": self.values,
@@ -303,14 +303,14 @@ def _void_value(void: Any, seen: set[int], kind: str) -> int | None:
 
 
 def _named(values: list[int], colour: bool, names: Any, masks: Sequence[RawMask]) -> list[str]:
-    """Return the names of the values; complain of values that have none."""
+    """Return the names of the values; refuse values without a name."""
     if names is None:
         return [_text(v, colour) for v in values]
     if isinstance(names, Mapping):
         table = {_key(k, colour): str(name) for k, name in names.items()}
     elif colour or (len(names) == len(values) and max(values) >= len(names)):
         if len(names) != len(values):
-            raise ValueError(f"{len(names)} names of classes, and the masks have {len(values)}")
+            raise ValueError(f"{len(names)} names of classes, but the masks have {len(values)}")
         table = {v: str(name) for v, name in zip(values, names, strict=True)}
     else:
         table = {v: str(name) for v, name in enumerate(names)}
@@ -319,7 +319,7 @@ def _named(values: list[int], colour: bool, names: Any, masks: Sequence[RawMask]
             if v in values and v not in table:
                 raise FileError(
                     mask.name,
-                    f"it has the value {_text(v, colour)}, and {len(table)} classes are named: "
+                    f"it has the value {_text(v, colour)}, but {len(table)} classes are named: "
                     f"{', '.join(table.values())}",
                 )
     return [table[v] for v in values]
@@ -334,12 +334,12 @@ def _key(key: Any, colour: bool) -> int:
 
 
 def read_names(path: str | os.PathLike[str]) -> Any:
-    """Return names of classes in a file: JSON (a list, or an object by value), or one per line."""
+    """Return the class names in a file: JSON (a list, or an object by value), or one per line."""
     name = os.fspath(path)
     try:
         text = read_bytes(name).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileError(name, "names of classes are to be UTF-8 text") from None
+        raise FileError(name, "names of classes must be UTF-8 text") from None
     if text.lstrip()[:1] in ("[", "{"):
         try:
             return parsed_json(text)

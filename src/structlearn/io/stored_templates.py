@@ -1,4 +1,4 @@
-"""Feature templates in model files, with the phrases, vectors and lexica that belong to them."""
+"""Feature templates in model files, with their phrases, vectors and lexica."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def stored_templates(templates: FeatureTemplates) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return what a model file says of its templates: entries of the description, and tensors."""
+    """Return the entries and tensors of a model file for its templates."""
     tensors: dict[str, Tensor] = {}
-    # By name, as they are read: descriptions are stored in the order of their keys.
+    # Sorted by name, as they will be read: descriptions are stored in the order of their keys.
     for number, (_, (words, values, width)) in enumerate(sorted(templates.vectors.items())):
         tensors[f"vectors.{number}"] = Tensor("F32", values, (len(words), width))
     for number, (_, lexicon) in enumerate(sorted(templates.lexica.items())):
@@ -36,7 +36,7 @@ def read_templates(
     tensors: dict[str, Tensor],
     functions: Mapping[str, Callable[[str], Any]] | None,
 ) -> FeatureTemplates:
-    """Return the templates of a model file; what is wrong with them raises."""
+    """Return the templates of a model file; raise if anything is wrong with them."""
     templates = FeatureTemplates.from_json(d["templates"])
     templates.functions = dict(functions or {})
     templates.phrases = {

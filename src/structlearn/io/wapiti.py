@@ -1,9 +1,8 @@
 """Wapiti's model files, read without Wapiti.
 
-A file is text: a head with the kind of model and the number of weights that are not 0, patterns,
-labels and observations as netstrings (``3:u:a,``), and the weights, ``number=0x1.8p+0``. An
-observation that begins with u has a weight for each label, with b for each pair of labels, with *
-both.
+A file is text: a header with the kind of model and the number of nonzero weights, patterns, labels
+and observations as netstrings (``3:u:a,``), and the weights, ``number=0x1.8p+0``. An observation
+that begins with u has a weight per label, with b one per pair of labels, with * both.
 
 References
 ----------
@@ -16,12 +15,12 @@ import math
 import re
 from array import array
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from ..exceptions import CapabilityError
 from ..text.wapiti import parse_pattern
 from .foreign import FeatureWeights, ForeignFile, ForeignTagger
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from ..text.templates import Template
 
@@ -30,12 +29,12 @@ _READER = re.compile(rb"#rdr#(\d+)/(\d+)(?:/([01]))?")
 _MEMM = b"1"
 #: Label pairs are counted in 32 bits.
 _MOST_LABELS = 2**15
-#: A table of all label pairs is made, whatever the file says of them.
+#: A table of all label pairs is always made, however few have weights.
 _MOST_PAIRS = 2**26
 
 
 def parse_wapiti_model(data: bytes, name: str) -> ForeignTagger:
-    """Return what a model file holds.
+    """Return the content of a model file.
 
     Parameters
     ----------
@@ -51,14 +50,14 @@ def parse_wapiti_model(data: bytes, name: str) -> ForeignTagger:
     if head[1] == _MEMM:
         raise CapabilityError(
             f"{name} is a maximum-entropy Markov model, whose scores are normalised label by "
-            "label: it is no chain of scores. Train it with Wapiti's --type crf"
+            "label: it is not a chain of scores. Train it with Wapiti's --type crf"
         )
     patterns = _read_patterns(file)
     labels = [file.text(label, "a label") for label in _read_strings(file, "labels")]
     if not labels or len(labels) > _MOST_LABELS:
-        file.refuse(f"the model has {len(labels)} labels; 1 to {_MOST_LABELS} can be")
+        file.refuse(f"the model has {len(labels)} labels; 1 to {_MOST_LABELS} are supported")
     if len(set(labels)) != len(labels):
-        file.refuse("a label is there twice")
+        file.refuse("a label occurs twice")
     observations = _read_strings(file, "observations")
     weights = _Weights(file, file.number(head[2], "the number of weights"))
     if len(labels) ** 2 > _MOST_PAIRS:
@@ -81,7 +80,7 @@ def parse_wapiti_model(data: bytes, name: str) -> ForeignTagger:
             at += n * n
             for outcome, weight in own:
                 transition[outcome] += constant[observation] * weight
-            if varying:  # a pattern may spell what another one says of every token
+            if varying:  # a pattern may repeat the constant feature of another one
                 pair.add(observation, own)
     weights.end(at)
     columns = [int(a.column[1:]) for t in templates for a, _ in t.atoms]
@@ -118,7 +117,7 @@ def _templates(file: ForeignFile, pattern: str) -> list[Template]:
 
 
 def _possible(file: ForeignFile, n: int) -> int:
-    """Return a number of strings; refuse one that no file of this size has."""
+    """Return a number of strings; refuse one too large for the file."""
     if 4 * n > len(file.data) - file.at:
         file.refuse(f"{n} strings cannot be in the rest of the file")
     return n
@@ -146,7 +145,7 @@ def _read_strings(file: ForeignFile, what: str) -> list[bytes]:
 
 
 class _Weights:
-    """The weights that are not 0, by their numbers."""
+    """The nonzero weights, by their numbers."""
 
     def __init__(self, file: ForeignFile, n: int) -> None:
         self._file = file
@@ -174,10 +173,10 @@ class _Weights:
         try:
             return float.fromhex(value.decode("ascii"))
         except (ValueError, OverflowError):
-            self._file.refuse(f"{value[:40]!r} is no weight")
+            self._file.refuse(f"{value[:40]!r} is not a weight")
 
     def take(self, begin: int, size: int) -> list[tuple[int, float]]:
-        """Return the weights with the next numbers, as they are counted from the first."""
+        """Return the weights numbered ``begin`` and on, with numbers counted from there."""
         first = self._next
         while self._next < len(self._number) and self._number[self._next] < begin + size:
             self._next += 1
@@ -188,4 +187,4 @@ class _Weights:
         """Refuse weights beyond the last observation."""
         if self._next < len(self._number):
             number = self._number[self._next]
-            self._file.refuse(f"weight {number} is of no observation: there are {size} weights")
+            self._file.refuse(f"weight {number} has no observation: there are {size} weights")

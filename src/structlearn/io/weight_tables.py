@@ -1,8 +1,8 @@
-"""Tables of the weights of features: as models look them up, and smaller, for files.
+"""Tables of feature weights: for lookup in models, and compressed for files.
 
-The smaller ones hold keys, counts, labels and rounded weights, of those that are not 0 then; the
-table of slots is made again when they are read. Rounding again changes nothing: the largest weight
-is the largest step, and so the steps stay the same.
+The compressed tables hold keys, counts, labels and rounded nonzero weights; the hash table is
+rebuilt on reading. Rounding again changes nothing: the largest weight is the largest step, so the
+steps stay the same.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-#: Scores of so many label windows are stored without those that are 0, if these are most: of
-#: hundreds of labels few follow one another.
+#: From this number of label windows on, scores are stored without zeros if most are 0: of hundreds
+#: of labels few follow one another.
 _MANY = 1 << 16
 
 
 def packed_table(name: str, *rows: Any) -> tuple[dict[str, Any], bytes]:
-    """Return the arrays of a table by name, and the numbers of the features that it has.
+    """Return the arrays of a table by name, and the indices of its features.
 
     Parameters
     ----------
     name : str
-        Of the table.
+        The table's name.
     rows
         Keys, row pointers, columns and weights of the features, the number of outcomes, and the
-        size of weights up to which they are left out.
+        magnitude up to which weights are dropped.
     """
-    *parts, kept = _core.pack_weights(*rows)
-    return dict(zip(_names(name), parts, strict=True)), kept
+    *parts, numbers = _core.pack_weights(*rows)
+    return dict(zip(_names(name), parts, strict=True)), numbers
 
 
 def _names(table: str) -> tuple[str, ...]:
@@ -48,28 +48,28 @@ def _is_hashed(table: str, hashed: bool) -> bool:
 def compact_tensors(
     core: Any, precision: str, tables: Sequence[str], hashed: bool
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the tensors of a model's tables, weights rounded to float16 or to 255 steps.
+    """Return the tensors of a model's tables, with weights rounded to float16 or to 255 steps.
 
     Returns
     -------
     tensors : dict of str to Tensor
     kept : dict of str to memoryview of int
-        Of each table the numbers of the features that they hold: those with a weight.
+        By table, the indices of the features kept: those with a weight.
     """
     tensors: dict[str, Tensor] = {}
-    kept: dict[str, Any] = {}
+    numbers_by_table: dict[str, Any] = {}
     halves = precision == "float16"
     for table in tables:
         keys, counts, columns, wide, rounded, scale, numbers = _core.compact_weights(
             _is_hashed(table, hashed), halves, *core.unpack(table)
         )
-        kept[table] = memoryview(numbers).cast("I")
+        numbers_by_table[table] = memoryview(numbers).cast("I")
         tensors[f"{table}.rounded"] = Tensor("F16" if halves else "I8", rounded)
         tensors[f"{table}.keys"] = Tensor("U64", keys)
         tensors[f"{table}.counts"] = Tensor("U16", counts)
         tensors[f"{table}.columns"] = Tensor("U32" if wide else "U16", columns)
         tensors[f"{table}.scale"] = Tensor("F64", array("d", [scale]))
-    return tensors, kept
+    return tensors, numbers_by_table
 
 
 def expand_tensors(

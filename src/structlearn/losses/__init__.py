@@ -1,4 +1,4 @@
-"""One loss for every learner, and the costs that it takes into account."""
+"""The one loss of all learners, and its costs."""
 
 from .costs import Cost, Hamming, LabelCost, ZeroOne
 from .loss import StructuredLoss, hinge_loss, log_loss, perceptron_loss, softmax_margin_loss

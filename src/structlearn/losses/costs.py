@@ -1,4 +1,4 @@
-"""What a wrong output costs: Δ(y*, y) = ⟨c, μ(y)⟩ + c₀, affine in the parts of y.
+"""Costs of wrong outputs: Δ(y*, y) = ⟨c, μ(y)⟩ + c₀, affine in the parts of y.
 
 The cost belongs to the loss, not to the structure: loss-augmented inference is plain inference with
 γc added to the scores (Daumé, §17.5). The one cost that is not affine, zero-one, has a
@@ -21,7 +21,7 @@ from ..structures.parts import Parts
 
 
 class Cost:
-    """Base of costs. A user's own cost writes :meth:`parts`."""
+    """Base class of costs. Your own cost defines :meth:`parts`."""
 
     #: True for the one cost that is not affine in the parts.
     zero_one = False
@@ -31,19 +31,19 @@ class Cost:
         raise TypeError(f"{type(self).__name__} must define parts(structure, y, **scores)")
 
     def label_table(self, n_labels: int) -> Vector | None:
-        """Return δ(gold, predicted) where the cost is a sum over labelled sites, else None."""
+        """Return δ(gold, predicted) if the cost is a sum over labelled sites, else None."""
         return None
 
     @property
     def weighs_sites(self) -> bool:
-        """Whether :meth:`site_weights` is anything but 1."""
+        """Whether :meth:`site_weights` differs from 1."""
         return False
 
     def site_weights(self, labels: Any, example: int) -> Vector | float:
         """Return the weight of each site of one example, for costs with a label table.
 
-        ``labels`` are the gold labels by the names that the user gave them: None where unknown, a
-        frozenset where one of several.
+        ``labels`` are the gold labels by the user's names: None if unknown, a
+        frozenset for one of several.
         """
         return 1.0
 
@@ -62,15 +62,15 @@ class Cost:
         return float((table[a, b] * self.site_weights(y.ravel().tolist(), 0)).sum())
 
     def _table_of(self, names: npt.NDArray[Any]) -> Vector | None:
-        """Return δ between these labels; costs that tell labels apart need their indices."""
+        """Return δ between these labels; costs that distinguish labels need their indices."""
         return self.label_table(len(names))
 
 
 class _SiteCost(Cost):
     """A cost that is a sum over sites of δ(gold label, label), weighted.
 
-    Where the gold label is one of a set, δ is the least over the set: 0 for every label in it
-    unless the table says otherwise. Unknown labels (None) cost nothing.
+    If the gold label is one of a set, δ is the minimum over the set: 0 for every label in it,
+    unless the table defines it otherwise. Unknown labels (None) cost nothing.
     """
 
     def __init__(self, weights: Any, normalize: bool) -> None:
@@ -83,7 +83,7 @@ class _SiteCost(Cost):
         return self.normalize or self.weights is not None
 
     def site_weights(self, labels: Any, example: int) -> Vector | float:
-        """Return the weight of each site; 1/L each where the cost is a mean."""
+        """Return the weight of each site; 1/L if the cost is a mean."""
         scale = 1.0 / len(labels) if self.normalize else 1.0
         if self.weights is None:
             return scale
@@ -121,9 +121,9 @@ class _SiteCost(Cost):
         costs = np.zeros((len(labels), len(table)))
         for row, k in zip(costs, labels, strict=True):
             row[:] = table[allowed_labels(k, len(table))].min(axis=0)
-        known = [_gold_name(k, len(table)) for k in labels]
-        costs[[k is None for k in known]] = 0.0
-        weights = np.broadcast_to(self.site_weights(known, 0), (len(labels),))
+        gold_names = [_gold_name(k, len(table)) for k in labels]
+        costs[[k is None for k in gold_names]] = 0.0
+        weights = np.broadcast_to(self.site_weights(gold_names, 0), (len(labels),))
         return structure.label_costs(costs * weights[:, np.newaxis], **scores), 0.0
 
     def _judged(
@@ -139,13 +139,13 @@ class _SiteCost(Cost):
         )
 
     def missed(self, table: Vector) -> Vector:
-        """Return what a place costs, by gold label, that is wrong in more than its label."""
+        """Return the cost, by gold label, of a place that is wrong in more than its label."""
         most: Vector = table.max(axis=1)
         return most
 
 
 def _gold_name(label: Any, n_labels: int) -> Any:
-    """Return an index, a frozenset of several, or None: a set of one is it, one of all is None."""
+    """Return an index, a frozenset of several, or None: sets of one or of all are simplified."""
     if isinstance(label, (set, frozenset)) and 1 < len(label) < n_labels:
         return frozenset(label)
     if isinstance(label, (set, frozenset)) and len(label) == 1:
@@ -162,7 +162,7 @@ class Hamming(_SiteCost):
         Divide by the length (``cost="hamming-mean"``).
     weights : callable, mapping or sequence, optional
         Weights of positions: a function of the gold labels, a mapping from label to weight (a set
-        of labels has the mean of theirs), or one array a training example.
+        of labels has their mean), or one array per training example.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Hamming(_SiteCost):
         return 1.0 - np.eye(n_labels)
 
     def missed(self, table: Vector) -> Vector:
-        """Return 1: a word with the wrong head is wrong, whatever its label."""
+        """Return 1: a word with the wrong head is wrong, with any label."""
         return np.ones(len(table))
 
 
@@ -220,22 +220,22 @@ class LabelCost(_SiteCost):
 
 
 class ZeroOne(Cost):
-    """1 for any output but the gold one. Exists where a second-best output does.
+    """1 for any output but the gold one, for structures with a second-best output.
 
     At ε > 0 the loss is ε log(1 + exp(γ/ε) R), with R the odds against the gold output. In
-    :class:`~structlearn.losses.StructuredLoss` it has an error of some 1e-9 ε at most, whatever
-    γ/ε, up to what the rounding of the scores costs: where R is too small for the difference of
-    log Z and the gold score, it is summed over the other outputs alone, which takes a pass for each
-    place of the output, or one over its dynamic program. Sums that are themselves inexact (loopy
-    messages) have the error of their difference. Learners know the difference alone and refuse
-    ε < γ/12, where its rounding errors would show.
+    :class:`~structlearn.losses.StructuredLoss` its error is at most about 1e-9 ε for any γ/ε,
+    besides the rounding of the scores: if R is too small for the difference of log Z and the gold
+    score, the other outputs alone are summed, which takes one pass per place of the output, or one
+    over its dynamic program. Sums that are themselves inexact (loopy messages) have the error of
+    their difference. Learners only use the difference and refuse ε < γ/12, where its rounding
+    errors would show.
     """
 
     zero_one = True
 
 
 def as_cost(cost: Any) -> Cost:
-    """Return the cost that a name, a (K, K) table or an object stands for."""
+    """Return the cost for a name, a (K, K) table or an object."""
     if isinstance(cost, Cost):
         return cost
     if isinstance(cost, str):

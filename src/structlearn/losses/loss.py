@@ -2,8 +2,8 @@
 
     L = infer(θ + γc, ε).value + γc₀ − clamp,   gradient over parts p − p_clamp,
 
-with clamp = ⟨θ, μ(y*)⟩, or, where labels are unknown (None, or a set of those that are possible),
-the same infer with the labels that are ruled out at −∞.
+with clamp = ⟨θ, μ(y*)⟩, or, if labels are unknown (None, or a set of possible labels), the same
+infer with the excluded labels at −∞.
 
 ========  ===========  ========================================
 γ margin  ε temperat.  what it is
@@ -38,11 +38,11 @@ class StructuredLoss:
     Parameters
     ----------
     cost : str, array or Cost, default="hamming"
-        Used where the margin is not zero.
+        Used if the margin is not zero.
     margin : float, default=0
-        γ: how much of the cost an output must be beaten by.
+        γ: the share of the cost by which an output must be beaten.
     temperature : float, default=0
-        ε: 0 looks at the worst output, above it at all of them.
+        ε: at 0 the loss depends on the worst output only, above it on all.
 
     Examples
     --------
@@ -117,14 +117,14 @@ class StructuredLoss:
 
 
 def rule_out(structure: Structure, y: Any, theta: dict[str, Any]) -> dict[str, Any]:
-    """Return the scores with every label at −∞ that the known labels exclude."""
+    """Return the scores with −∞ for every label that the known labels exclude."""
     block = structure.label_block
     allowed = structure.allowed(y, theta[block].shape)
     return {**theta, block: np.where(allowed, theta[block], -np.inf)}
 
 
 def perceptron_loss() -> StructuredLoss:
-    """Return the perceptron's loss: γ = 0, ε = 0."""
+    """Return the perceptron loss: γ = 0, ε = 0."""
     return StructuredLoss()
 
 
@@ -134,7 +134,7 @@ def hinge_loss(cost: Any = "hamming") -> StructuredLoss:
 
 
 def log_loss() -> StructuredLoss:
-    """Return the CRF's log loss: γ = 0, ε = 1."""
+    """Return the log loss of a CRF: γ = 0, ε = 1."""
     return StructuredLoss(temperature=1.0)
 
 

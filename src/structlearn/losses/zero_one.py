@@ -11,7 +11,7 @@ from ..exceptions import CapabilityError
 from ..structures.base import Structure
 from ..structures.parts import Parts
 
-#: The largest error of loss / ε that rounding may cause before the other outputs are summed alone.
+#: The largest rounding error of loss / ε; above it the other outputs are summed alone.
 _TOLERANCE = 1e-9
 _ROUNDING = 8 * np.finfo(np.float64).eps
 
@@ -47,8 +47,8 @@ def zero_one_sums(
         used = (counts != 0) | (p[name] != 0)
         size += float(np.abs(theta[name][used]) @ (np.abs(counts) + np.abs(p[name]))[used])
     # Rounding errors of the surprise, and of p, grow by this factor.
-    rest = -math.expm1(-surprise)
-    left = math.exp(-margin / eps) * (1.0 - rest) + rest
+    others = -math.expm1(-surprise)  # the probability of the other outputs
+    left = math.exp(-margin / eps) * (1.0 - others) + others
     factor = 1.0 / left if left > 0.0 else math.inf
     if _ROUNDING * (1.0 + size / eps) * factor > _TOLERANCE:
         try:
@@ -60,14 +60,14 @@ def zero_one_sums(
                 return 0.0, {name: np.zeros_like(a) for name, a in known.items()}
             loss, share = _soft_plus((margin + value - gold) / eps)
             return eps * loss, {name: share * (q[name] - a) for name, a in known.items()}
-    if rest == 0.0:
+    if others == 0.0:
         return 0.0, {name: np.zeros_like(a) for name, a in known.items()}
-    loss, _ = _soft_plus(margin / eps + surprise + math.log(rest))
-    # share · (q − μ) = share / rest · (p − μ)
+    loss, _ = _soft_plus(margin / eps + surprise + math.log(others))
+    # share · (q − μ) = share / others · (p − μ)
     return eps * loss, {name: factor * (p[name] - a) for name, a in known.items()}
 
 
 def _soft_plus(x: float) -> tuple[float, float]:
     """Return log(1 + exp(x)) and its derivative."""
-    found = float(np.logaddexp(0.0, x))
-    return found, math.exp(x - found)
+    softplus = float(np.logaddexp(0.0, x))
+    return softplus, math.exp(x - softplus)

@@ -1,4 +1,4 @@
-"""Examples, gold outputs and a cost as one object: all that a learner sees.
+"""Learning problems: examples, gold outputs and a cost as one object for the learners.
 
 A learner needs four operations — infer(i, w, γ, ε), scatter(i, v, a): w += a·A_iᵀv, dot(i, θ, v),
 sqnorm(i, v) = ‖A_iᵀv‖² — and, for batch methods, the sum of losses with its gradient. It knows
@@ -7,9 +7,10 @@ neither the structure nor the features. Names are imported when first used.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..lazy import lazy_names
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from ..scoring.cone import WeightCone as WeightCone
     from .parts import PartVector

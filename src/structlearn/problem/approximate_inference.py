@@ -1,7 +1,7 @@
-"""Losses in the place of the log loss where sums over outputs are out of reach.
+"""Approximations of the log loss for structures whose sums over outputs are intractable.
 
-The core takes a loss as value(θ) − ⟨θ, μ(gold)⟩ with the gradient p − μ(gold), whatever gives value
-and p. With a pseudo-likelihood the value is one of its own for each gold output.
+The core takes a loss as value(θ) − ⟨θ, μ(gold)⟩ with the gradient p − μ(gold), from any source of
+value and p. For a pseudo-likelihood the value depends on the gold output.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .python_inference import PythonInference
 
 
 class PseudoLikelihood(PythonInference):
-    """Each label given its neighbours' gold labels, in place of the sum over all outputs."""
+    """Each label given its neighbours' gold labels, instead of the sum over all outputs."""
 
     def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
         """Return (value, None, gradient) of score(gold) − ε · log pseudo-likelihood."""
@@ -28,7 +28,7 @@ class PseudoLikelihood(PythonInference):
 
 
 class LoopySums(PythonInference):
-    """Bethe's approximation of the log-partition, and the beliefs of loopy message passing."""
+    """Bethe's approximation of the log-partition, with the beliefs of loopy message passing."""
 
     def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
         """Return (value, None, beliefs)."""
@@ -39,5 +39,5 @@ class LoopySums(PythonInference):
         return value, *self._flat(i, p, sparse=False)
 
 
-#: What may stand in the place of exact sums.
+#: The alternatives to exact sums.
 LIKELIHOODS: dict[str, type[PythonInference]] = {"pseudo": PseudoLikelihood, "loopy": LoopySums}

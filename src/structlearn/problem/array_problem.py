@@ -1,4 +1,4 @@
-"""Problems of a structure over rows of features: what the estimators make of X and y."""
+"""Problems of a structure over rows of features, made by the estimators from X and y."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .problem import Problem
 from .python_inference import PythonInference
 from .reader import OutputReader
 
-#: One thread at a time makes what others wait for.
+#: Held while one thread computes a value that others wait for.
 _MAKING = threading.RLock()
-#: Examples whose scores are held at once for a structure that predicts by batches.
+#: The number of examples scored at once for a structure that predicts in batches.
 _BATCH = 1024
 
 
@@ -44,27 +44,26 @@ class ArrayProblem(Problem):
     Parameters
     ----------
     structure : Structure
-        What the outputs are.
+        The structure of the outputs.
     examples : Examples
         Feature rows.
     layout : WeightLayout
-        Which weights exist.
+        The existing weights.
     gold : GoldOutputs, optional
-        Without it the problem can score and predict, not learn.
+        Without it the problem can only score and predict.
     cost : Cost, optional
-        Needed where a margin is.
+        Required if there is a margin.
     sample_weight : array, optional
         One weight ≥ 0 per example; multiplies its loss.
     label_names : array, optional
-        Names of the labels, for costs that weigh positions by them.
+        Names of the labels, for costs that weight positions by label.
     cone : WeightCone, optional
-        Linear inequalities that the weights have to keep.
+        Linear inequalities that the weights must satisfy.
     likelihood : {"exact", "pseudo", "loopy"}
-        What losses at ε > 0 are made of: sums over outputs, or an approximation
+        How losses at ε > 0 are computed: by sums over outputs, or an approximation
         (:mod:`~structlearn.problem.approximate_inference`).
     known_parts : dict, optional
-        What :func:`~structlearn.problem.gold_parts.gold_parts` found for the gold outputs, where it
-        was needed earlier.
+        The gold parts (:func:`~structlearn.problem.gold_parts.gold_parts`), if already computed.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class ArrayProblem(Problem):
         self._fill_gold: Callable[[], GoldOutputs] | None = None
         self.cost = cost
         self.label_names = label_names
-        #: Blocks with one site, without an axis for it.
+        #: Blocks with one site per example, stored without an axis for it.
         self._siteless = {n for n, block in structure.blocks(1).items() if block.boundary}
         if examples.single_site:
             self._siteless.add(structure.label_block)
@@ -101,9 +100,9 @@ class ArrayProblem(Problem):
 
     @property
     def native(self) -> Any:
-        """What the loops of the core take; made when it is first asked for.
+        """The argument of the core's loops; built when first used.
 
-        Passes that a task has of its own need none of it.
+        Tasks with their own passes never need it.
         """
         if self._native is None:
             with _MAKING:
@@ -143,13 +142,13 @@ class ArrayProblem(Problem):
 
     @property
     def inexact(self) -> Inexact:
-        """How often inference was not exact so far."""
+        """The number of inexact inference calls so far."""
         return Inexact(0, 0) if self._native is None else super().inexact
 
     def relaxed(self) -> Problem | None:
-        """Return the problem without automata, where their product is large."""
+        """Return the problem without automata if their product is large."""
         structure: Any = self.structure
-        if not hasattr(structure, "certified_to"):  # a product with automata has it
+        if not hasattr(structure, "certified_to"):  # only products with automata have it
             return None
         states = prod(len(automaton.accepting) for automaton in structure.automata)
         if states <= structure.max_states or any(self.examples.topology):
@@ -157,21 +156,21 @@ class ArrayProblem(Problem):
         return self._of(structure.free())
 
     def certified(self, tolerance: float) -> Problem:
-        """Return the same problem with its sums certified up to this share of them."""
+        """Return the same problem with its sums certified to this relative tolerance."""
         structure: Any = self.structure
-        if not hasattr(structure, "certified_to"):  # a product with automata has it
+        if not hasattr(structure, "certified_to"):  # only products with automata have it
             return self
         return self._of(structure.certified_to(tolerance))
 
     def _of(self, structure: Structure) -> ArrayProblem:
-        """Return the same problem over other outputs with the same parts."""
+        """Return the same problem over another structure with the same parts."""
         other = copy.copy(self)
         other.structure, other._native = structure, None
         return other
 
     @property
     def native_structure(self) -> NativeStructure | None:
-        """The structure, where the core does its inference."""
+        """The structure, if the core does its inference."""
         structure = self.structure
         native = isinstance(structure, NativeStructure) and structure.native is not None
         return structure if native else None  # type: ignore[return-value]
@@ -186,19 +185,19 @@ class ArrayProblem(Problem):
         return self.structure.core_inference(behind, self.likelihood, gold) or behind
 
     def _topology_specification(self) -> dict[str, Any]:
-        """Return what the examples say of their shapes, for the core."""
+        """Return the topology of the examples, for the core."""
         native = self.native_structure
         if native is not None:
-            found = native.topology_rows(self.examples.topology)
-            return {} if found is None else {"ptr": found[0], "value": found[1]}
+            pair = native.topology_rows(self.examples.topology)
+            return {} if pair is None else {"ptr": pair[0], "value": pair[1]}
         labels = self.examples.blocks.get(self.structure.label_block)
         if labels is None:
             return {}
-        given = self.examples.topology
+        topology = self.examples.topology
         sites = [labels.sites(i) for i in range(self.examples.n)]
-        alike = not any(given) and len(set(sites)) <= 1
+        alike = not any(topology) and len(set(sites)) <= 1
         rows = [
-            self.structure.core_topology(given[i] if given else {}, sites[i])
+            self.structure.core_topology(topology[i] if topology else {}, sites[i])
             for i in range(min(1, self.examples.n) if alike else self.examples.n)
         ]
         if not rows or rows[0] is None:
@@ -209,15 +208,15 @@ class ArrayProblem(Problem):
         return {"ptr": ptr, "value": np.concatenate(rows)}
 
     def specification(self) -> dict[str, Any]:
-        """Return all that the core was given, features, gold parts and costs, as plain arrays."""
-        more: dict[str, Any] = {}
+        """Return the arguments of the core, features, gold parts and costs, as plain arrays."""
+        options: dict[str, Any] = {}
         native = self.native
         if self.cone is not None:
-            more["cone"] = [self.cone.ptr, self.cone.index, self.cone.value]
+            options["cone"] = [self.cone.ptr, self.cone.index, self.cone.value]
         if self.likelihood != "exact":
-            more["likelihood"] = self.likelihood
+            options["likelihood"] = self.likelihood
         return {
-            **more,
+            **options,
             "structure": self.structure,
             "n_weights": native.n_weights,
             "blocks": self._specs,
@@ -230,41 +229,41 @@ class ArrayProblem(Problem):
 
     @property
     def one_outcome_each(self) -> bool:
-        """Whether an output has one outcome of each site: not of sites beside those of labels."""
+        """Whether an output has one outcome per site, with no sites besides those of labels."""
         present = self.layout.present()
         return len(present) == 1 or all(
             block.outcomes for name, block in self.structure.blocks(1).items() if name in present
         )
 
     def _check_sites(self) -> None:
-        """Refuse features for more or fewer sites than the structure has: the core trusts them."""
+        """Refuse features for too many or too few sites: the core does not check them."""
         structure = self.structure
         block = structure.label_block
         labels = self.examples.blocks.get(block)
         if not isinstance(structure, NativeStructure) or labels is None or self.single_site:
             return
         present = self.layout.present()
-        others = [n for n, b in present.items() if not b.shared and n != block]
-        if not others and labels.site_shapes is None:
+        blocks = [n for n, b in present.items() if not b.shared and n != block]
+        if not blocks and labels.site_shapes is None:
             return
         for i in range(self.examples.n):
             shape = labels.sites(i)
             if len(shape) + 1 != structure._label_rank:
                 raise ValueError(f"example {i}: {block} has sites of shape {shape}, not a sequence")
             scores = {block: Shaped((*shape, 1))}
-            for name in others:
+            for name in blocks:
                 positions = structure._positions(name, scores)
                 expected = prod(positions[: len(positions) - len(present[name].outcomes)])
-                found = prod(self.examples.blocks[name].sites(i))
-                if found != expected:
+                actual = prod(self.examples.blocks[name].sites(i))
+                if actual != expected:
                     raise ValueError(
-                        f"example {i}: {name} has features for {found} places, "
+                        f"example {i}: {name} has features for {actual} places, "
                         f"the structure has {expected}"
                     )
 
     @property
     def gold(self) -> GoldOutputs | None:
-        """The gold outputs; those of a completed problem are worked out when asked for."""
+        """The gold outputs; those of a completed problem are computed on demand."""
         if self._fill_gold is not None:
             self._gold, self._fill_gold = self._fill_gold(), None
         return self._gold
@@ -315,10 +314,10 @@ class ArrayProblem(Problem):
         """Return the same problem with the unknown labels filled in; features are shared.
 
         Its losses are infer(θ + γc, ε) + γc₀ − ⟨p_clamp, θ⟩ with p_clamp fixed, that of the weights
-        w: convex, and, up to one constant per example, an upper bound of the losses here which
+        w: convex, and, up to one constant per example, an upper bound of the original losses that
         touches them at w. At ε = 0 p_clamp is the best output that the labels allow; above it holds
-        the marginals over all of them (``soft_gold``), while ``gold`` shows the best one. The cost
-        is the same as here: what was unknown costs nothing.
+        the marginals over all of them (``soft_gold``), while ``gold`` has the best one. The cost is
+        unchanged: unknown labels cost nothing.
 
         Parameters
         ----------
@@ -326,10 +325,10 @@ class ArrayProblem(Problem):
             Replaces the examples' weights.
         """
         w = w.copy()
-        found = _core.complete_all(self.native, w, float(temperature), n_threads(n_jobs))
-        ptr, part, value = found
+        completion = _core.complete_all(self.native, w, float(temperature), n_threads(n_jobs))
+        ptr, part, value = completion
         whole = temperature == 0 and bool((value == np.rint(value)).all())
-        if whole and (value > 0).all():  # parts as often as they count; Potts terms count −1
+        if whole and (value > 0).all():  # repeat parts by their counts; Potts terms count −1
             counts = np.concatenate(([0], np.cumsum(value)))
             ptr = counts[ptr].astype(np.int64)
             part, value = np.repeat(part, value.astype(np.int64)), np.ones(0)
@@ -348,7 +347,7 @@ class ArrayProblem(Problem):
         return twin
 
     def random_weights(self, rng: np.random.Generator) -> Vector:
-        """Return standard normal weights, 0 for those that only fill up rows."""
+        """Return standard normal weights, 0 for the padding of rows."""
         w = rng.normal(size=self.n_weights)
         for block in self.layout.present().values():
             if block.real is not None:
@@ -356,7 +355,7 @@ class ArrayProblem(Problem):
         return w
 
     def _completed_gold(self, w: Vector) -> GoldOutputs:
-        """Return the gold outputs with the best labels that are allowed where some are unknown."""
+        """Return the gold outputs, with unknown labels set to the best ones allowed."""
         gold = self.gold
         assert gold is not None
         ptr, part, value = _core.complete_all(self.native, w, 0.0, 1)
@@ -379,16 +378,16 @@ class ArrayProblem(Problem):
     def argmax_all(
         self, w: Vector, n_jobs: int | None = None, beam: int | None = None
     ) -> list[Any]:
-        """Return the best output of every example, labels as indices; or what a beam finds."""
+        """Return the best output of every example, labels as indices; with a beam, its best one."""
         native = self.native_structure
         if not self.native.gives_rows:
             outputs: list[Any] = []
             for begin in range(0, self.n_examples, _BATCH):
                 batch = self.scores_between(begin, min(begin + _BATCH, self.n_examples), w)
-                columns = {name: [one[name] for one in batch] for name in batch[0]}
+                columns = {name: [scores[name] for scores in batch] for name in batch[0]}
                 if beam and isinstance(self.structure, BeamSearch):
-                    found = self.structure.beam(beam, n_jobs=n_jobs, **columns)
-                    outputs += [solution.output for solution in found]
+                    solutions = self.structure.beam(beam, n_jobs=n_jobs, **columns)
+                    outputs += [solution.output for solution in solutions]
                 else:
                     outputs += self.structure.argmax(n_jobs=n_jobs, **columns)
             return outputs
@@ -404,13 +403,13 @@ class ArrayProblem(Problem):
         return native._read_outcomes(flat, ptr, block.outcomes)
 
     def output_reader(self) -> OutputReader:
-        """Return what turns differences to the gold outputs into outputs, without this problem."""
+        """Return a reader of outputs from differences to the gold ones, without this problem."""
         assert self.gold is not None
         shapes = [self.shapes(i) for i in range(self.n_examples)]
         topology = list(self.examples.topology) if self.examples.topology else None
         return OutputReader(self.structure, self.gold.outputs, shapes, topology)
 
     def check_threads(self, n_jobs: int | None) -> None:
-        """Warn where ``n_jobs`` asks for threads and inference runs on one."""
+        """Warn if ``n_jobs`` requests threads but inference runs on one."""
         if n_threads(n_jobs) > 1 and not self.native.threads_allowed:
             warn_of_one_thread(self.name, n_jobs, stacklevel=4)

@@ -1,4 +1,4 @@
-"""The costs of a problem's parts, the way the core reads them."""
+"""The costs of a problem's parts, in the form that the core reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def cost_parts(
     problem: ArrayProblem, core: Any, gold: GoldOutputs, cost: Cost | None
 ) -> dict[str, Any]:
-    """Return the costs of the parts: a table over labels where one does, else part by part."""
+    """Return the costs of the parts: a table over labels if possible, else part by part."""
     if cost is None:
         return {}
     if cost.zero_one:
@@ -46,7 +46,7 @@ def cost_parts(
         }
         return spec if weights is None else {**spec, "site_weight": weights}
 
-    # A site is more than one label: the structure says what labels make of it.
+    # If a site is more than one label, the structure turns label costs into part costs.
     def spread(i: int, scores: dict[str, Any]) -> tuple[Parts, float]:
         at = slice(gold.ptr[i], gold.ptr[i + 1])
         labels = rows[at]
@@ -59,7 +59,7 @@ def cost_parts(
 
 
 def _site_weights(problem: ArrayProblem, gold: GoldOutputs, cost: Cost) -> Vector:
-    """Return the weight that a cost gives to each label, by the names of the labels."""
+    """Return the weight of each label under a cost, by the names of the labels."""
     names, rows = problem.label_names, gold.labels
     every: list[Any] = []
     if names is not None:

@@ -1,4 +1,4 @@
-"""A name for a learning problem: the same for the same data, another one for any other."""
+"""Digests of learning problems: equal for equal data, different otherwise."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .problem import Problem
 
 
 def problem_digest(problem: Problem) -> str:
-    """Return a digest of all that the objective of a problem depends on but C, γ and ε.
+    """Return a digest of everything that a problem's objective depends on except C, γ and ε.
 
-    Every feature, topology, gold part, cost and weight of an example is in it, the layout of the
+    It covers every feature, topology, gold part, cost and weight of an example, the layout of the
     weights, kind and parameters of the structure, and the losses of some examples at random
-    weights. It costs a look at the data, some 1 GB/s, and is the same in every process.
+    weights. It takes one pass over the data, at some 1 GB/s, and is the same in every process.
     """
     digest = hashlib.blake2b(digest_size=16)
     _add(digest, problem.specification())
     w = np.random.default_rng(0).normal(size=problem.n_weights)
-    if problem.cone is not None:  # outside of it inference may have no method
+    if problem.cone is not None:  # outside of the cone inference may be impossible
         w = problem.cone.project(w)
-    margin = 0.0 if problem.zero_one_cost else 1.0  # that cost would ask for the second best
+    margin = 0.0 if problem.zero_one_cost else 1.0  # that cost would need the second-best output
     for i in problem.probes:
         _add(digest, problem.loss(i, w, margin, 0.0)[0])
     return digest.hexdigest()
@@ -50,5 +50,5 @@ def _add(digest: Any, value: Any) -> None:
     elif value is None or isinstance(value, (bool, int, float, str, np.generic)):
         text = repr(value.item() if isinstance(value, np.generic) else value)
         digest.update(f"{len(text)} {text};".encode())
-    else:  # an object of a user: its kind; what it does, the losses show
+    else:  # a user's object: its type; its effect shows in the losses
         digest.update(f"object {type(value).__qualname__};".encode())

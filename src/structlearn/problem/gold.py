@@ -1,4 +1,4 @@
-"""Gold outputs in terms of label indices; unknown labels and sets of them."""
+"""Gold outputs as label indices, with unknown labels and sets of labels."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..array_types import Integers, Vector
 
 @dataclass
 class GoldOutputs:
-    """Gold outputs in terms of label indices.
+    """Gold outputs as label indices.
 
     Attributes
     ----------
     outputs : sequence
-        One output per example, labels replaced by their indices; sets of labels by frozensets.
+        One output per example, labels replaced by their indices, sets of labels by frozensets.
     labels, ptr : arrays
         All labels one after another; example i owns ``labels[ptr[i]:ptr[i+1]]``. −1: unknown, any
         label; −2 − s: one of the labels in ``sets[s]``.
     sets : bool array of shape (S, K)
-        The sets of allowed labels that occur, neither single labels nor all of them.
+        The distinct sets of allowed labels, except single labels and the set of all.
     """
 
     outputs: Sequence[Any]
@@ -39,7 +39,7 @@ class GoldOutputs:
         return np.asarray(unknown[self.ptr[1:]] > unknown[self.ptr[:-1]])
 
     def permits(self, i: int, labels: Integers) -> npt.NDArray[np.bool_]:
-        """Return at which positions of example i these labels are allowed."""
+        """Return for each position of example i whether its label is allowed."""
         gold = self.labels[self.ptr[i] : self.ptr[i + 1]]
         permitted = (gold == labels) | (gold == -1)
         among = np.flatnonzero(gold <= -2)
@@ -49,7 +49,7 @@ class GoldOutputs:
     def shares(self, n_labels: int) -> tuple[Vector, Integers]:
         """Return labels and sets as distributions over the labels, and the row of each position.
 
-        Rows 0..K − 1 are the labels themselves, then come the sets, all of their labels alike; row
+        Rows 0..K − 1 are the labels themselves, then come the sets, uniform over their labels; row
         −1: unknown.
         """
         sizes = np.maximum(self.sets.sum(axis=1, keepdims=True), 1)
@@ -57,7 +57,7 @@ class GoldOutputs:
         return rows, self._rows(n_labels)
 
     def least_costs(self, table: Vector) -> tuple[Vector, Integers]:
-        """Return δ(gold, ·) for labels and sets, the least over a set's labels; rows as shares."""
+        """Return δ(gold, ·) for labels and sets, the least over a set; rows as in shares."""
         sets = [table[members].min(axis=0) for members in self.sets]
         return np.vstack([table, *sets]), self._rows(len(table))
 

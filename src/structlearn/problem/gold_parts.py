@@ -1,4 +1,4 @@
-"""The gold outputs of a problem as parts, the way the core reads them."""
+"""The gold outputs of a problem as parts, in the form that the core reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def gold_parts(problem: ArrayProblem, core: Any, gold: GoldOutputs) -> dict[str, Any]:
-    """Return the parts of the gold outputs, and the labels that partly labelled ones may take.
+    """Return the parts of the gold outputs, and the labels allowed in partly labelled ones.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def gold_parts(problem: ArrayProblem, core: Any, gold: GoldOutputs) -> dict[str,
             rows.append(used)
             counts.append(flat[used])
         value = np.concatenate(counts)
-        # Parts as often as they count; with values where those are no counts (Potts terms).
+        # Repeat parts by their counts; add values if these are not counts (Potts terms).
         counted = bool((value > 0).all() and (value == np.rint(value)).all())
         if counted:
             pairs = zip(rows, counts, strict=True)
@@ -73,7 +73,7 @@ def gold_parts(problem: ArrayProblem, core: Any, gold: GoldOutputs) -> dict[str,
 def _allowed(
     problem: ArrayProblem, gold: GoldOutputs, partial: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return which labels each site of a partially labelled example may take."""
+    """Return the labels that each site of a partly labelled example may take."""
     pointers = np.full(problem.n_examples, -1, dtype=np.int64)
     tables, at = [], 0
     for i in np.flatnonzero(partial).tolist():
@@ -90,7 +90,7 @@ def _allowed(
 
 def refuse_forbidden(problem: ArrayProblem, gold: dict[str, Any]) -> None:
     """Refuse a gold output that a mask forbids: no learner could ever reach it."""
-    # A mask repeats itself from site to site.
+    # A mask is the same at every site.
     masks = {n: b.mask.ravel() for n, b in problem.layout.present().items() if b.mask is not None}
     if not masks:
         return
@@ -108,7 +108,7 @@ def refuse_forbidden(problem: ArrayProblem, gold: dict[str, Any]) -> None:
 
 
 def _describe(problem: ArrayProblem, i: int, part: int) -> str:
-    """Say which constraint a gold part breaks."""
+    """Describe the constraint that a gold part breaks."""
     names = problem.label_names
     for name, shape in problem.shapes(i).items():
         size = int(np.prod(shape))

@@ -1,4 +1,4 @@
-"""How often inference was not exact."""
+"""Counts of inexact inference."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass
 class Inexact:
-    """How many calls of inference did not find a best output.
+    """The number of inference calls that did not return a best output.
 
     Attributes
     ----------
     under : int
         The output scores no more than the best one, and may score less (greedy or local search).
     over : int
-        What was found scores at least as much as every output without being one (a relaxation).
+        The result scores at least as much as every output but is not one itself (a relaxation).
     """
 
     under: int = 0

@@ -1,4 +1,4 @@
-"""The state of an online learner between two passes: weights, and what their average needs."""
+"""The state of an online learner between two passes: weights and their average."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ..array_types import Vector
 
-#: Steps that remember the sum of squared gradients of each weight.
+#: Steps that store the sum of squared gradients of each weight.
 WITH_SQUARES = ("adagrad", "arow")
-#: Bytes of a line of the cache.
+#: Bytes of a cache line.
 _LINE = 64
 
 
@@ -20,7 +20,7 @@ _LINE = 64
 class OnlineState:
     """Everything that the next step needs: w = scale·v, average = (ahead·v + behind) / total.
 
-    ``squares`` are the sums of squared gradients, empty for steps that use none.
+    ``squares`` are the sums of squared gradients, empty for steps that do not use them.
     """
 
     v: Vector
@@ -41,7 +41,7 @@ class OnlineState:
 
     @staticmethod
     def at(w: Vector, *, average: bool, steps: float) -> OnlineState:
-        """Return a state that begins at w, as small as steps are after that many of them."""
+        """Return a state that begins at w, with step sizes as after that many steps."""
         return replace(OnlineState.zero(len(w), average=average), v=w.copy(), steps=steps)
 
     def copy(self) -> OnlineState:
@@ -49,7 +49,7 @@ class OnlineState:
         return self.moved(_aligned_copy)
 
     def moved(self, move: Callable[[Vector], Vector]) -> OnlineState:
-        """Return the state in another layout of the weights."""
+        """Return the state moved to another layout of the weights."""
         behind, squares = (move(x) if len(x) else x.copy() for x in (self.behind, self.squares))
         return replace(self, v=move(self.v), behind=behind, squares=squares)
 
@@ -69,14 +69,14 @@ class OnlineState:
         return mean
 
     def skip(self, examples: int) -> None:
-        """Pass over examples that are known to be right: they count in the average."""
+        """Skip examples known to be right: they count in the average."""
         self.steps += examples
         if len(self.behind):
             self.ahead += examples * self.scale
             self.total += examples
 
     def plain(self) -> OnlineState:
-        """Return the state in arrays that no later pass changes."""
+        """Return the state in arrays that later passes do not change."""
         return self
 
 

@@ -1,4 +1,4 @@
-"""Vectors over the parts of one example, and how they are cut into blocks."""
+"""Vectors over the parts of one example, and their division into blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PartVector:
     Attributes
     ----------
     index : uint32 array or None
-        The parts that have a value, repeats allowed; None where every part has one.
+        The parts with a value, repeats allowed; None if every part has one.
     value : float64 array
         Their values.
     """
@@ -36,7 +36,7 @@ class PartVector:
 
 
 class Shaped:
-    """A shape with a size, for cutting flat vectors without making arrays first."""
+    """A shape with a size, to cut flat vectors without allocating arrays."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape

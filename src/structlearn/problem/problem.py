@@ -1,16 +1,15 @@
-"""A learning problem as learners see it: four operations on an example, and sums over all."""
+"""The learners' view of a learning problem: four operations on an example, and sums over all."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..exceptions import CapabilityError
 from ..threads import n_threads
 from .inexact import Inexact
 
-TYPE_CHECKING = False  # importing NumPy costs more than many a training
 if TYPE_CHECKING:
-    from typing import Any
-
     import numpy as np
     import numpy.typing as npt
 
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Problem", "n_threads"]
 
-#: Of ``Problem.probes``.
+#: The number of ``Problem.probes``.
 _PROBES = 8
 
 
 class Problem:
-    """Examples, gold outputs and a cost: everything that a learner sees.
+    """Examples, gold outputs and a cost: everything that a learner needs.
 
     With A_i the operator from weights to the scores of the parts of example i, a learner has
 
@@ -40,32 +39,32 @@ class Problem:
     ``sqnorm(i, v)``         ‖A_iᵀ v‖²
     =======================  ==============================================
 
-    and sums of losses over all examples. It does not know where the features come from or what
-    the outputs are: estimators make one of arrays and a structure
+    and sums of losses over all examples. It does not depend on the source of the features or on the
+    kind of outputs: estimators make one of arrays and a structure
     (:class:`~structlearn.problem.array_problem.ArrayProblem`), each task makes one of its files.
 
     Parameters
     ----------
     native : _core.Problem
-        The problem in the core, with gold outputs and costs where there are any.
+        The problem in the core, with gold outputs and costs if there are any.
     sample_weight : array of shape (n_examples,), optional
         Weights ≥ 0 that multiply the losses of the examples.
     cone : WeightCone, optional
-        Linear inequalities that the weights have to satisfy.
+        Linear inequalities that the weights must satisfy.
     likelihood : {"exact", "pseudo", "loopy"}
-        What losses at ε > 0 are made of: sums over outputs, or an approximation.
+        How losses at ε > 0 are computed: by sums over outputs, or an approximation.
     dtype : {"float64", "float32"}
         The precision of the weights of online learners. Batch learners use float64.
     """
 
-    #: What the outputs are, for messages.
+    #: A noun for the outputs, for messages.
     name = "this task"
     #: Whether the gold parts have values other than counts.
     soft_gold = False
     #: Whether the cost is the zero-one cost, which is not affine in the parts.
     zero_one_cost = False
-    #: Whether the examples are somewhere else, in shards: there are sums over all of them and
-    #: passes of online learners, and none of the four operations.
+    #: Whether the examples are elsewhere, in shards: there are sums over all of them and passes of
+    #: online learners, but not the four operations.
     sharded = False
 
     def __init__(
@@ -87,7 +86,7 @@ class Problem:
 
     @property
     def native(self) -> Any:
-        """What the loops of the core take: pass it on, and look at nothing in it."""
+        """The argument of the core's loops; opaque to learners."""
         return self._native
 
     @property
@@ -109,23 +108,23 @@ class Problem:
 
     @property
     def one_outcome_each(self) -> bool:
-        """Whether an output has one outcome of each site with features, as labels of nodes are.
+        """Whether an output has one outcome per site with features, as labels of nodes are.
 
-        The strength of a Potts term counts where two labels differ, and nowhere else: steps by
-        sites, as those of dual ascent, are then poor ones.
+        A Potts term counts only where two labels differ: steps by sites, as in dual ascent, are
+        then poor ones.
         """
         return True
 
     def relaxed(self) -> Problem | None:
-        """Return the same problem over more outputs, whose sums are exact.
+        """Return the same problem over a superset of outputs, whose sums are exact.
 
-        None: its own are. Those under automata with many states in their product are certified,
-        where most of the sum is of few outputs: not at weights of 0.
+        None if its own sums are exact. Sums under automata with a large product are certified only
+        if most of the sum is on few outputs, which it is not at weights of 0.
         """
         return None
 
     def certified(self, tolerance: float) -> Problem:
-        """Return the same problem with its sums certified up to this share of them."""
+        """Return the same problem with its sums certified to this relative tolerance."""
         return self
 
     def n_parts(self, i: int) -> int:
@@ -139,7 +138,7 @@ class Problem:
 
     @staticmethod
     def threads(n_jobs: int | None) -> int:
-        """Return how many threads ``n_jobs`` asks for."""
+        """Return the number of threads for ``n_jobs``."""
         return n_threads(n_jobs)
 
     @property
@@ -159,7 +158,7 @@ class Problem:
 
     @property
     def gold(self) -> GoldOutputs | None:
-        """The gold outputs, where they are kept as such."""
+        """The gold outputs, if stored."""
         return None
 
     @property
@@ -179,27 +178,27 @@ class Problem:
         raise CapabilityError("all labels of this problem are known: nothing can be filled in")
 
     def specification(self) -> dict[str, Any]:
-        """Return what the objective depends on, as plain data: names the problem in a digest."""
+        """Return everything that the objective depends on, as plain data, for a digest."""
         return {"n_weights": self.n_weights, "sample_weight": self.sample_weight}
 
     @property
     def probes(self) -> range:
-        """Examples whose losses stand for what a structure or a cost does, and no array tells."""
+        """Examples whose losses represent a structure or a cost that no array describes."""
         return range(0, self.n_examples, max(1, self.n_examples // _PROBES))
 
     def random_weights(self, rng: np.random.Generator) -> Vector:
-        """Return standard normal weights, 0 for those that stand for nothing."""
+        """Return standard normal weights, 0 for unused ones."""
         return rng.normal(size=self.n_weights)
 
     @property
     def inexact(self) -> Inexact:
-        """How often inference was not exact so far."""
+        """The number of inexact inference calls so far."""
         return Inexact(*self.native.inexact)
 
     def shortfall(self, w: Vector, margin: float, n_jobs: int | None = None) -> float:
-        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
+        """Return how much Σ_i weight_i · L_i(w) at ε = 0 may be too small, at most.
 
-        One pass in which inference gives bounds as well; ∞ where the structure has none.
+        One pass in which inference also computes bounds; ∞ if the structure has none.
         """
         import numpy as np
 
@@ -207,7 +206,7 @@ class Problem:
         return float(self.native.shortfall(w, float(margin), n_threads(n_jobs)))
 
     def check_threads(self, n_jobs: int | None) -> None:
-        """Warn where ``n_jobs`` asks for threads and inference runs on one."""
+        """Warn if ``n_jobs`` requests threads but inference runs on one."""
 
     # -- the four operations --------------------------------------------------------------------
 
@@ -231,7 +230,7 @@ class Problem:
         return _core.dot(picked[used], v.value[used])
 
     def sqnorm(self, i: int, v: PartVector) -> float:
-        """Return ‖A_iᵀ v‖², features that repeat inside the example added up first."""
+        """Return ‖A_iᵀ v‖², with features repeated in the example added up first."""
         return float(self.native.sqnorm(i, v.index, v.value))
 
     @property
@@ -244,7 +243,7 @@ class Problem:
     def weighted_sum(self, values: Vector) -> float:
         """Return Σ_i weight_i · values_i, one number per example."""
         weight = self.sample_weight
-        # In the same order with weights and without, so that weights of 1 change no bit.
+        # The same order with and without weights, so that weights of 1 change no bit.
         return float((values if weight is None else weight * values).sum())
 
     # -- losses ---------------------------------------------------------------------------------
@@ -275,7 +274,7 @@ class Problem:
         gradient : bool
             Whether to compute the gradient; None is returned in its place otherwise.
         out : array of shape (n_weights,), optional
-            Where to write the gradient, instead of new memory.
+            Memory for the gradient; allocated by default.
         """
         if gradient and out is None:
             import numpy as np
@@ -295,14 +294,14 @@ class Problem:
     ) -> tuple[float, float]:
         """Return Σ_i weight_i · L_i(w) and Σ_i weight_i · γ(⟨c_i, p_i⟩ + c₀), gradient in ``out``.
 
-        p is what infer finds: the cost is that of the best output at ε = 0, its mean above.
+        p is the result of infer: the cost is that of the best output at ε = 0, its mean above.
         """
         return self._total(w, margin, temperature, out, n_jobs)
 
-    # -- what some learners ask for besides -------------------------------------------------------
+    # -- further queries of some learners -------------------------------------------------------
 
     def feature_squares(self) -> tuple[Vector, Vector, Vector]:
-        """Return, for each weight, Σ value² of its feature, how often it is there, and might be."""
+        """Return, for each weight, Σ value² of its feature, its count and its possible count."""
         squares, counts, places = _core.feature_squares(self.native)
         return squares, counts, places
 
@@ -312,7 +311,7 @@ class Problem:
         Parameters
         ----------
         orders : Orders
-            Random ones (:class:`structlearn.learners.orders.Orders`).
+            The random orders (:class:`structlearn.learners.orders.Orders`).
         """
         import numpy as np
 
@@ -320,17 +319,17 @@ class Problem:
         return np.asarray(orders.permutation(n) if shuffle else range(n), dtype=np.int64)
 
     def online_state(self, options: dict[str, Any], start: OnlineState | None = None) -> Any:
-        """Return what passes with these options work on; learners read weights from it.
+        """Return the working state of passes with these options; learners read weights from it.
 
-        A problem may have a state of its own, for passes of its own, with the attributes and
-        methods of :class:`~structlearn.problem.online_state.OnlineState` that are not arrays.
+        A problem may have its own kind of state for its own passes, with the attributes and methods
+        of :class:`~structlearn.problem.online_state.OnlineState` that are not arrays.
 
         Parameters
         ----------
         options : dict
-            Of :class:`~structlearn.learners.online.Online`, as the core takes them.
+            Those of :class:`~structlearn.learners.online.Online`, in the form for the core.
         start : OnlineState, optional
-            Where to begin, instead of at zero; it is not changed.
+            The starting point; zero by default. It is not changed.
         """
         import numpy as np
 
@@ -342,7 +341,7 @@ class Problem:
         else:
             state = start.copy()
             if self.cone is not None:
-                state.v = self.cone.project(state.v)  # may be of another problem
+                state.v = self.cone.project(state.v)  # may come from another problem
         if options["step"] in WITH_SQUARES and not len(state.squares):
             state.squares = np.zeros(self.n_weights, state.v.dtype)
         return state
@@ -357,26 +356,26 @@ class Problem:
         options : dict
             As for :meth:`online_state`.
         state : object
-            From :meth:`online_state`, or from the pass before; not to be used afterwards, but for
-            an OnlineState, which is not changed.
+            From :meth:`online_state`, or from the previous pass; not to be used afterwards, except
+            for an OnlineState, which is not changed.
         order : array
-            From :meth:`pass_order`, or the numbers of some examples.
+            From :meth:`pass_order`, or the indices of some examples.
 
         Returns
         -------
         state : object
             After the pass.
         report : dict
-            What the pass was like: complete, seen, loss, updates, invalid.
+            Facts about the pass: complete, seen, loss, updates, invalid.
         """
-        after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
+        after = state.copy()  # an error or Ctrl-C in the middle must not leave half a state
         shared = vars(after)
         cone = None if self.cone is None else self.cone.native
         report = _core.online_pass(self.native, order, {**options, "cone": cone}, shared)
         return after, report
 
     def progress(self) -> str:
-        """Return a few words for the line that tells of an iteration; usually none."""
+        """Return a few words for the progress line of an iteration; usually empty."""
         return ""
 
     def _total(

@@ -1,4 +1,4 @@
-"""Inference by structures that are written in Python, as the core calls it."""
+"""Inference by structures written in Python, as called by the core."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class PythonInference:
-    """What the core calls when the structure is written in Python."""
+    """The callbacks of the core for a structure written in Python."""
 
     def __init__(self, problem: ArrayProblem) -> None:
-        # The core keeps this object and the problem keeps the core: no cycle, please.
+        # The core keeps this object and the problem keeps the core: avoid a reference cycle.
         self._problem: ArrayProblem = weakref.proxy(problem)
         kind = type(problem.structure)
-        # Whoever writes solve says there how good its outputs are.
+        # A structure that defines solve reports there how good its outputs are.
         self._solves = kind.solve is not Structure.solve and (
             kind.infer is Structure.infer or kind.certifies
         )
@@ -53,17 +53,17 @@ class PythonInference:
                 value, p = structure.infer(temperature=temperature, **scores)
         except InfeasibleError as error:
             raise named_example(error, i) from None
-        found = self._flat(i, p, sparse=temperature == 0)
+        flat = self._flat(i, p, sparse=temperature == 0)
         if temperature == 0:
             with self._lock:
                 self.inexact.under += not exact
-                # Parts of an output that is proven may count in part: those of robust cliques.
-                fractional = not self._solves and (found[1] != np.rint(found[1])).any()
+                # Even a proven output may count parts fractionally: those of robust cliques.
+                fractional = not self._solves and (flat[1] != np.rint(flat[1])).any()
                 self.inexact.over += bool(fractional)
-        return value, *found
+        return value, *flat
 
     def missed(self, i: int, theta: Vector) -> float:
-        """Return by how much the best output may score more than what :meth:`infer` finds."""
+        """Return how much more the best output may score than that of :meth:`infer`."""
         if not self._solves:
             return 0.0
         solution = self._problem.structure.solve(**self._problem.as_arguments(i, theta))
@@ -78,11 +78,11 @@ class PythonInference:
         """Return the best output that is not the gold one, as :meth:`infer` does."""
         scores = self._problem.as_arguments(i, theta)
         y = self._problem.structure.decode(self._parts(i, gold))
-        found = self._problem.structure.runner_up(y, **scores)
-        if found is None:
+        best_other = self._problem.structure.runner_up(y, **scores)
+        if best_other is None:
             return None
-        counts = self._problem.structure.encode(found[1], **scores)
-        return found[0], *self._flat(i, counts, sparse=True)
+        counts = self._problem.structure.encode(best_other[1], **scores)
+        return best_other[0], *self._flat(i, counts, sparse=True)
 
     def violation(
         self, i: int, theta: Vector, gold: npt.NDArray[np.uint32], width: int, update_at: str
@@ -92,10 +92,10 @@ class PythonInference:
         assert isinstance(structure, BeamSearch)
         scores = self._problem.as_arguments(i, theta)
         y = structure.decode(self._parts(i, gold))
-        found = find_violation(structure, y, width, update_at, scores)
-        if found is None:
+        worst = find_violation(structure, y, width, update_at, scores)
+        if worst is None:
             return 0.0, np.empty(0, np.uint32), np.empty(0, np.uint32)
-        amount, *both = found
+        amount, *both = worst
         lists = []
         for parts in both:
             used, counts = self._flat(i, parts, sparse=True)

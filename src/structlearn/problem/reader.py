@@ -1,4 +1,4 @@
-"""From part vectors back to outputs, for records that show them."""
+"""Outputs decoded from part vectors, for records that show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .parts import PartVector, Shaped
 
 @dataclass
 class OutputReader:
-    """Reads outputs out of part vectors."""
+    """Decodes outputs from part vectors."""
 
     structure: Structure
     gold: Sequence[Any]
@@ -23,7 +23,7 @@ class OutputReader:
     topology: list[dict[str, Any]] | None
 
     def output(self, i: int, difference: PartVector) -> Any:
-        """Return the output of example i whose parts are the gold ones plus these."""
+        """Return the output of example i whose parts are the gold ones plus this difference."""
         shapes = Shaped.of(self.shapes[i])
         size = sum(s.size for s in shapes.values())
         scores = dict(unflatten_values(np.zeros(size), shapes))

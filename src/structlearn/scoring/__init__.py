@@ -1,4 +1,4 @@
-"""Features times weights: which weights exist, and where each one lives."""
+"""Features times weights: the layout of the weights and their storage."""
 
 from .rows import SparseWeights
 

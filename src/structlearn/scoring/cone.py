@@ -1,10 +1,10 @@
 """Linear inequalities that keep weights in a cone, for example that of submodular pairs.
 
-The structure says which combinations of a site's scores must not be negative, block by block
-(:meth:`~structlearn.structures.base.Structure.submodular_rows`). Scores are features · weights;
-where the features are not negative, it is enough that the same combination of the weights of every
-feature is not: one row ⟨b, w⟩ ≥ 0 per feature. No two rows share a weight, so that the nearest
-point of the cone has a closed form.
+The structure defines which combinations of a site's scores must not be negative, block by block
+(:meth:`~structlearn.structures.base.Structure.submodular_rows`). Scores are features · weights; if
+the features are not negative, it is enough that the same combination of each feature's weights is
+not: one row ⟨b, w⟩ ≥ 0 per feature. No two rows share a weight, so the nearest point of the cone
+has a closed form.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..array_types import Integers, Vector
 from ..features.rows import Examples
 from .layout import WeightBlock, WeightLayout
 
-#: Rows of several weights are kept by this share of their terms, as the core does: what is zero
-#: must not become negative when scores are added up.
+#: Rows of several weights keep this share of their terms as a margin, as in the core: zero must not
+#: become negative when scores are added up.
 _INSIDE = 1e-12
 
 
@@ -30,10 +30,10 @@ class WeightCone:
     Parameters
     ----------
     layout : WeightLayout
-        Which weights exist.
+        The existing weights.
     rows : mapping of str to array
-        Block name to what must not be negative: coefficients, (rows, ...) with the shape of its
-        outcomes; the rows of a block share no outcome.
+        Block name to the combinations that must not be negative: coefficients, (rows, ...) with the
+        shape of its outcomes; the rows of a block share no outcome.
 
     Attributes
     ----------
@@ -54,14 +54,15 @@ class WeightCone:
             if name not in rows:
                 continue
             features, columns, places = _stored(block)
-            for one in np.asarray(rows[name], dtype=np.float64).reshape(-1, block.n_columns):
-                used = one[columns] != 0
+            table = np.asarray(rows[name], dtype=np.float64).reshape(-1, block.n_columns)
+            for coefficients in table:
+                used = coefficients[columns] != 0
                 row.append(count + features[used])
                 index.append(block.offset + places[used])
-                value.append(one[columns[used]])
+                value.append(coefficients[columns[used]])
                 count += block.n_features
-        found, sizes = np.unique(np.concatenate(row), return_counts=True)
-        self.n_rows = len(found)  # a feature whose weights do not exist has no row
+        row_numbers, sizes = np.unique(np.concatenate(row), return_counts=True)
+        self.n_rows = len(row_numbers)  # a feature whose weights do not exist has no row
         self.ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.index = np.concatenate(index)
         self.value = np.concatenate(value)
@@ -83,12 +84,12 @@ class WeightCone:
 
     @property
     def bounds(self) -> bool:
-        """Whether each inequality is about one weight, which then must not be negative."""
+        """Whether each inequality is a bound w_j ≥ 0 on a single weight."""
         return len(self.index) == self.n_rows
 
     def _sums(self, terms: Vector) -> Vector:
-        found: Vector = np.add.reduceat(terms, self.ptr[:-1]) if self.n_rows else np.empty(0)
-        return found
+        sums: Vector = np.add.reduceat(terms, self.ptr[:-1]) if self.n_rows else np.empty(0)
+        return sums
 
     def products(self, w: Vector) -> Vector:
         """Return ⟨b_r, w⟩, one number per row: none is negative inside the cone."""
@@ -108,14 +109,14 @@ class WeightCone:
     def multipliers(self, u: Vector) -> Vector:
         """Return the λ ≥ 0 with u + Σ_r λ_r b_r the nearest point of the cone to u."""
         terms = self.value * u[self.index]
-        found, several = self._sums(terms), self._sizes > 1
+        products, several = self._sums(terms), self._sizes > 1
         wanted = np.where(several, _INSIDE * self._sums(np.abs(terms)), 0.0)
-        outside = (found < 0.0) | (found < 0.5 * wanted)
-        return np.where(outside, wanted - found, 0.0) / self.squares
+        outside = (products < 0.0) | (products < 0.5 * wanted)
+        return np.where(outside, wanted - products, 0.0) / self.squares
 
 
 class WeightFloor(WeightCone):
-    """The weights w ≥ floor, for learners that ask for nothing but the nearest of them.
+    """The weights w ≥ floor, for learners that only need the projection.
 
     Parameters
     ----------
@@ -128,12 +129,12 @@ class WeightFloor(WeightCone):
         self.ptr, self.index, self.value = np.arange(n + 1), np.arange(n), np.ones(n)
 
     def project(self, w: Vector) -> Vector:
-        """Return the nearest weights that are large enough."""
+        """Return the nearest weights that are at least the floor."""
         return np.maximum(w, self.floor)
 
 
 def _stored(block: WeightBlock) -> tuple[Integers, Integers, Integers]:
-    """Return feature, outcome and place of each weight of a block that can be other than zero."""
+    """Return feature, outcome and place of each weight of a block that is not fixed at zero."""
     places = np.arange(block.size, dtype=np.int64)
     if block.column is None:
         features, columns = places // block.n_columns, places % block.n_columns
@@ -150,7 +151,7 @@ def _stored(block: WeightBlock) -> tuple[Integers, Integers, Integers]:
 
 
 def check_features(examples: Examples, rows: Mapping[str, Vector]) -> None:
-    """Refuse negative features of blocks that rows are about, by example, site and column."""
+    """Refuse negative features of the blocks with rows, by example, site and column."""
     for name in rows:
         block = examples.blocks.get(name)
         if block is None or block.values is None:
@@ -160,17 +161,17 @@ def check_features(examples: Examples, rows: Mapping[str, Vector]) -> None:
             continue
         if block.indptr is None:
             at, column = negative[0].tolist()
-            found = float(block.values[at, column])
+            negative_value = float(block.values[at, column])
         else:
             assert block.indices is not None
             entry = int(negative[0, 0])
             at = int(np.searchsorted(block.indptr, entry, side="right")) - 1
-            column, found = int(block.indices[entry]), float(block.values[entry])
+            column, negative_value = int(block.indices[entry]), float(block.values[entry])
         i = int(np.searchsorted(block.site_ptr, at, side="right")) - 1
         site = np.unravel_index(at - int(block.site_ptr[i]), block.sites(i))
         place = ", ".join(str(int(k)) for k in site)
         raise ValueError(
-            f"example {i}: feature {column} of {name} at edge {place} is {found:g}; "
+            f"example {i}: feature {column} of {name} at edge {place} is {negative_value:g}; "
             "submodular=True needs edge features >= 0: take absolute values, or split a feature by "
             "its sign"
         )

@@ -1,8 +1,8 @@
-"""The flat weight vector and what each of its entries means.
+"""The flat weight vector and the meaning of its entries.
 
 A block with R outcomes and d features has weights W[f, r], stored feature by feature, so that the
-score of a site reads one row per feature. Rows are dense, or hold only the outcomes that a feature
-was seen with in training (``all_possible_states=False``): on text most features go with one or two
+score of a site reads one row per feature. Rows are dense, or hold only the outcomes seen with a
+feature in training (``all_possible_states=False``): in text most features occur with one or two
 labels, and the weights then fit in the cache.
 """
 
@@ -23,7 +23,7 @@ from ..features.rows import Examples, FeatureRows
 
 @dataclass
 class WeightBlock:
-    """Weights of one block.
+    """The weights of one block.
 
     Attributes
     ----------
@@ -32,17 +32,17 @@ class WeightBlock:
     n_features : int
         Number of features; 1 for a shared block, whose weights are its scores.
     shared : bool
-        Without features.
+        Whether it is without features.
     offset, size : int
         Its place in the flat vector.
     row_ptr, column : arrays or None
         Sparse rows: feature f has weights for the outcomes ``column[row_ptr[f]:row_ptr[f+1]]``.
     real : uint8 array or None
-        Sparse rows that are nearly full are stored full, to be added as vectors; 0 marks the
-        entries that only fill up and stay zero.
+        Sparse rows that are nearly full are stored full, for vectorised addition; 0 marks the
+        padding, which stays zero.
     mask : array or None
-        0, or −∞ where a constraint forbids the outcome: of the shape ``outcomes``, or, where a
-        position has several sites, of their shape and the outcomes'.
+        0, or −∞ where a constraint forbids the outcome: in the shape ``outcomes``, or, if a
+        position has several sites, in their shape and the outcomes'.
     hierarchy : ClassHierarchy or None
         Classes that share weights.
     """
@@ -59,12 +59,12 @@ class WeightBlock:
 
     @property
     def n_columns(self) -> int:
-        """Weights of a dense row."""
+        """Number of weights in a dense row."""
         return self.hierarchy.n_columns if self.hierarchy else prod(self.outcomes)
 
     @property
     def n_weights(self) -> int:
-        """Number of weights that can be other than zero."""
+        """Number of weights not fixed at zero."""
         return self.size if self.real is None else int(self.real.sum())
 
     @property
@@ -109,7 +109,7 @@ class WeightLayout:
     Parameters
     ----------
     blocks : dict of str to WeightBlock or None
-        In the order of the structure; None where a block is absent.
+        In the order of the structure; None for an absent block.
     """
 
     def __init__(self, blocks: dict[str, WeightBlock | None]) -> None:
@@ -137,21 +137,21 @@ class WeightLayout:
         return block.row_ptr, block.column, w[block.offset : block.offset + block.size]
 
     def table(self, name: str, w: Vector) -> Vector:
-        """Return the weights of a block without features, −∞ where something is forbidden."""
+        """Return the weights of a block without features, −∞ for forbidden outcomes."""
         block = self.blocks[name]
         assert block is not None
         values = w[block.offset : block.offset + block.size]
         return values.copy() if block.mask is None else values + block.mask.ravel()
 
     def pack(self, coef: dict[str, Any]) -> Vector:
-        """Return the flat vector of dense arrays by block."""
+        """Return the flat vector from dense arrays by block."""
         blocks = self.present()
         if set(coef) != set(blocks):
             raise ValueError(f"expected the blocks {sorted(blocks)}, got {sorted(coef)}")
         return np.concatenate([b.from_dense(coef[name]) for name, b in blocks.items()])
 
     def specification(self, examples: Examples) -> list[dict[str, Any]]:
-        """Return what the core needs to score these examples, block by block."""
+        """Return the arguments of the core to score these examples, block by block."""
         specs: list[dict[str, Any]] = []
         for name, block in self.blocks.items():
             if block is None:
@@ -182,7 +182,7 @@ class WeightLayout:
         return specs
 
     def grown(self, newer: WeightLayout) -> WeightLayout:
-        """Return a layout with the weights of both; ``newer`` knows at least as many features."""
+        """Return a layout with the weights of both; ``newer`` has at least as many features."""
         merged: dict[str, WeightBlock | None] = {}
         for name, block in newer.blocks.items():
             old = self.blocks.get(name)
@@ -194,9 +194,9 @@ class WeightLayout:
                 keys, np.arange(block.n_features + 1, dtype=np.int64) * block.n_columns
             )
             real = np.zeros(len(keys), dtype=np.uint8)
-            for one in (block, old):
-                kept = slice(None) if one.real is None else one.real.astype(bool)
-                real[np.searchsorted(keys, one._positions()[kept])] = 1
+            for layout in (block, old):
+                is_real = slice(None) if layout.real is None else layout.real.astype(bool)
+                real[np.searchsorted(keys, layout._positions()[is_real])] = 1
             merged[name] = replace(
                 block,
                 row_ptr=row_ptr.astype(np.uint32),
@@ -227,8 +227,7 @@ def observed_outcomes(
     sites: Integers,
     outcomes: Integers,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8] | None]:
-    """Return the sparse rows of the outcomes that each feature was seen with: pointers, columns
-    and which entries are real.
+    """Return sparse rows of the outcomes seen with each feature: pointers, columns, real marks.
 
     Parameters
     ----------
@@ -251,12 +250,12 @@ def observed_outcomes(
 
 @dataclass
 class SeenOutcomes:
-    """The outcomes that each feature was seen with in a part of a corpus; those of parts add up.
+    """The outcomes seen with each feature in a part of a corpus; ``+`` joins two parts.
 
     Attributes
     ----------
     row_ptr, column, real : arrays
-        As :class:`WeightBlock` has them.
+        As in :class:`WeightBlock`.
     n_outcomes : int
     """
 
@@ -277,16 +276,16 @@ class SeenOutcomes:
         return places if self.real is None else places[self.real.astype(bool)]
 
     def filled(self) -> tuple[Any, Any, Any]:
-        """Return row pointers, columns and real ones, rows that are nearly full stored full."""
+        """Return row pointers, columns and real marks; nearly full rows are stored full."""
         if self.real is not None:
             return self.row_ptr, self.column, self.real
         return filled_rows(self.row_ptr, self.column, self.n_outcomes)
 
 
 def filled_rows(row_ptr: Any, column: Any, n_outcomes: int) -> tuple[Any, Any, Any]:
-    """Return rows of which those that are nearly full are stored full, and which entries are real.
+    """Return rows of which nearly full ones are stored full, and marks of the real entries.
 
-    Such rows are added as vectors, which is faster from about a quarter of the outcomes on.
+    Full rows are added as vectors, which is faster from about a quarter of the outcomes on.
     """
     filled = _core.filled_rows(row_ptr, column, n_outcomes)
     if filled is None:

@@ -1,4 +1,4 @@
-"""Weights of one block given row by row, as files and other libraries have them."""
+"""Weights of one block given row by row, as in files and other libraries."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .layout import WeightBlock
 
 @dataclass
 class SparseWeights:
-    """The weights that exist: feature f has ``values[row_ptr[f]:row_ptr[f + 1]]``.
+    """The existing weights: feature f has ``values[row_ptr[f]:row_ptr[f + 1]]``.
 
     Attributes
     ----------
     row_ptr : (features + 1,) array of whole numbers
-        For a block without features there is one row.
+        A block without features has one row.
     column : array of whole numbers
         The outcome of each weight, counted in C order; increasing within a row.
     values : float64 array
         The weights.
     real : uint8 array, optional
-        0 where an entry only fills up its row and stays zero.
+        0 for an entry that is padding of its row and stays zero.
     """
 
     row_ptr: npt.NDArray[np.integer]
@@ -33,9 +33,9 @@ class SparseWeights:
     real: npt.NDArray[np.uint8] | None = None
 
     def place(self, block: WeightBlock, name: str) -> Array:
-        """Make these rows the block's and return its stored weights, or say what is wrong.
+        """Set these rows as the block's and return its stored weights; refuse invalid ones.
 
-        The core trusts pointers and columns: nothing may pass that points outside.
+        The core does not check pointers and columns, so out-of-range values must be refused here.
         """
         n, n_columns = len(self.values), block.n_columns
         pointers = np.asarray(self.row_ptr).astype(np.int64)

@@ -1,10 +1,11 @@
-"""Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
+"""Structures: from part scores to outputs. Nothing is learned here; any scores will do."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..lazy import lazy_names
 
-TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from .base import Structure
     from .beam import BeamSearch

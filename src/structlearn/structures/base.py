@@ -1,4 +1,4 @@
-"""What every structure can be asked, and what its author has to write.
+"""The interface of all structures: their queries, and the methods that an author defines.
 
 A structure is a set of legal outputs. Its parts come in named *blocks* of scores; an output y is
 the count vector μ(y) over parts, and its score is ⟨θ, μ(y)⟩. Everything else follows from one call,
@@ -7,15 +7,15 @@ the count vector μ(y) over parts, and its score is ⟨θ, μ(y)⟩. Everything 
 
 with ε = 0 the maximum and its argmax.
 
-The author of a new structure writes, in one class:
+The author of a new structure defines, in one class:
 
 * ``blocks(n_labels)``: the names of the score blocks and the shape of one site's outcomes;
 * ``encode(y, **scores)``: the counts of an output's parts, and ``decode(parts)``: back;
 * ``argmax(**scores)`` — or ``edges(**scores)``, its dynamic program as hyperedges, which gives
-  argmax and every other query at once;
+  argmax and all other queries;
 * optionally ``outputs(**scores)``, every legal output, so that
   :func:`structlearn.testing.check_structure` can prove the rest against enumeration;
-* optionally ``runs_on_threads = True``, where several threads may ask at the same time.
+* optionally ``runs_on_threads = True``, if several threads may call at the same time.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from .programs.program import Program
     from .programs.rows import RowBuilder
 
-#: Shapes whose edges are remembered.
+#: The number of shapes whose edges are cached.
 _MOST_SHAPES = 256
 
 
 class Structure(Learnable):
-    """Base of all structures: the queries, built on what the author of a structure wrote.
+    """Base class of all structures: the queries, built on the author's methods.
 
     Scores are keyword arguments, one array per block; −∞ forbids a part. A list of arrays is a
-    batch, and gives a list. Structures know no weights and learn nothing.
+    batch, and gives a list. Structures have no weights and learn nothing.
     """
 
-    #: How ``argmax`` finds its output, for :class:`Solution`.
+    #: The search method of ``argmax``, for :class:`Solution`.
     method = "argmax"
     #: Whether ``solve`` takes a ``time_limit``.
     takes_time_limit = False
@@ -63,7 +63,7 @@ class Structure(Learnable):
         super().__init_subclass__(**options)
         widen_queries(cls)
 
-    # -- what an author writes ------------------------------------------------------------------
+    # -- for authors to define ------------------------------------------------------------------
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the score blocks, by name, in the order of the flat part vector."""
@@ -74,14 +74,14 @@ class Structure(Learnable):
         raise CapabilityError(f"{type(self).__name__} has no encode")
 
     def decode(self, parts: Mapping[str, Any]) -> Any:
-        """Return the output whose parts these are; the inverse of :meth:`encode`."""
+        """Return the output with these parts; the inverse of :meth:`encode`."""
         raise CapabilityError(f"{type(self).__name__} has no decode")
 
     def edges(self, **scores: Any) -> Hyperedges | None:
-        """Return the dynamic program as hyperedges, or None where there is none.
+        """Return the dynamic program as hyperedges, or None if there is none.
 
-        May depend on the shapes of the scores (and on the topology), not on their values: −∞ is
-        honoured by itself, and the edges are built once per shape.
+        It may depend on the shapes of the scores (and on the topology), not on their values: −∞ is
+        handled automatically, and the edges are built once per shape.
         """
         return None
 
@@ -96,7 +96,7 @@ class Structure(Learnable):
         return {name: a.shape for name, a in theta.items()}
 
     def encode_by_position(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y) with shared blocks spread over their positions; default: as encoded."""
+        """Return μ(y) with one copy of shared blocks per position; default: as encoded."""
         return self.encode(y, **scores)
 
     # -- the queries ----------------------------------------------------------------------------
@@ -104,9 +104,9 @@ class Structure(Learnable):
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output; a list of them for a batch.
 
-        An author writes it for one example, and raises :class:`InfeasibleError` where every output
-        scores −∞. :meth:`solve` calls the result exact: an author whose search is a heuristic
-        writes ``solve`` too, and says there that it is not.
+        An author defines it for one example, and raises :class:`InfeasibleError` if every output
+        scores −∞. :meth:`solve` reports the result as exact: if the search is a heuristic, define
+        ``solve`` too, and report ``exact=False`` there.
         """
         theta = self._scores(scores)
         program = self._program(theta, scores, "argmax")
@@ -122,12 +122,12 @@ class Structure(Learnable):
         return Solution(y, value, True, value, self.method)
 
     def solve_without_bound(self, **scores: Any) -> Solution:
-        """Return what :meth:`solve` finds for one example, without a bound where that costs extra.
+        """Return the solution of one example, without a bound if the bound costs extra.
 
-        ``exact`` is then False where only the bound would have proven it.
+        ``exact`` is then False if only the bound would have proven it.
         """
-        found: Solution = self.solve(**scores)
-        return found
+        solution: Solution = self.solve(**scores)
+        return solution
 
     def infer(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
@@ -146,7 +146,7 @@ class Structure(Learnable):
     def log_partition(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return ε log Σ_y exp(score(y)/ε); the maximum where ε = 0."""
+        """Return ε log Σ_y exp(score(y)/ε); the maximum if ε = 0."""
         return self.infer(temperature=temperature, **scores)[0]
 
     def marginals(
@@ -154,8 +154,8 @@ class Structure(Learnable):
     ) -> Any:
         """Return the expected counts of the parts, one array per block.
 
-        Position by position where the structure says what that means
-        (:meth:`encode_by_position`); otherwise a shared block's counts are summed.
+        Position by position if the structure defines positions (:meth:`encode_by_position`);
+        otherwise a shared block's counts are summed.
         """
         return self.infer(temperature=temperature, **scores)[1]
 
@@ -164,15 +164,15 @@ class Structure(Learnable):
         theta = self._scores(scores)
         edges = self._edges_for(theta, scores)
         if edges is None:
-            found = exclude_parts(self, n, theta, self._topology(scores))
+            outputs = exclude_parts(self, n, theta, self._topology(scores))
         else:
-            found = [
+            outputs = [
                 (value, self.decode(self._unflatten(parts, theta)))
                 for value, _, parts in edges.compile(n_parts(theta)).kbest(flatten(theta), n)
             ]
-        if not found:
+        if not outputs:
             raise nothing_legal()
-        return found
+        return outputs
 
     def sample(
         self,
@@ -194,7 +194,7 @@ class Structure(Learnable):
         return [self.decode(self._unflatten(parts, theta)) for _, parts in drawn]
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return ⟨θ, μ(y)⟩, −∞ where a forbidden part is used; a list for a batch of outputs."""
+        """Return ⟨θ, μ(y)⟩, −∞ if a forbidden part is used; a list for a batch of outputs."""
         theta = self._scores(scores)
         counts = self.encode(y, **scores)
         for name, a in theta.items():
@@ -205,9 +205,9 @@ class Structure(Learnable):
         return float(sum(dot_counts(theta[name], counts[name]) for name in theta))
 
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
+        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 if ε = 0.
 
-        It keeps its digits where scores are large: a constant added to all of them costs no more
+        It stays precise for large scores: a constant added to all of them costs no more precision
         than it costs the scores.
         """
         if temperature == 0:
@@ -222,10 +222,10 @@ class Structure(Learnable):
         program = type(self).infer is Structure.infer
         edges = self._edges_for(theta, topology) if program else None
         if edges is None:
-            # The core is faster than hyperedges made for one call, and most often good enough.
-            found, trusted = entropy_by_difference(self, theta, topology, temperature)
-            if trusted or self.native is None:  # an author's own sums are all there is
-                return found
+            # The core is faster than hyperedges made for one call, and usually precise enough.
+            difference, trusted = entropy_by_difference(self, theta, topology, temperature)
+            if trusted or self.native is None:  # the author's own sums are the only ones
+                return difference
             edges = self.edges(**theta, **topology)
         if edges is None:
             return entropy_by_others(self, theta, topology, temperature)
@@ -247,11 +247,11 @@ class Structure(Learnable):
     def as_program(self, **scores: Any) -> Program:
         """Return the integer program whose solutions are the outputs (eq. 17.33-34).
 
-        Its parts are the first columns, in the order of the flattened blocks; where one table of
-        scores is shared by all positions, each position has parts of its own. Helper columns
-        follow. ``structure.as_program(**scores).argmax()`` equals ``structure.argmax(**scores)``
-        (of equally good outputs it may find another), and
-        :meth:`~structlearn.structures.Program.with_rows` adds constraints.
+        Its parts are the first columns, in the order of the flattened blocks; if one table of
+        scores is shared by all positions, each position has its own parts. Helper columns follow.
+        ``structure.as_program(**scores).argmax()`` equals ``structure.argmax(**scores)`` (ties may
+        be broken differently), and :meth:`~structlearn.structures.Program.with_rows` adds
+        constraints.
         """
         from .programs.program import Program
 
@@ -261,19 +261,19 @@ class Structure(Learnable):
         return Program.of_structure(self, self.program_rows(theta, **topology), theta, topology)
 
     def program_scores(self, theta: Parts, **topology: Any) -> Parts:
-        """Return scores in terms of the blocks of :meth:`as_program`; default: as they are."""
+        """Return the scores over the blocks of :meth:`as_program`; default: unchanged."""
         return theta
 
     @property
     def pair_block(self) -> str | None:
-        """The block with a table of the labels of two places, if the dynamic program has one."""
+        """The block with a table over the labels of two places, if the dynamic program has one."""
         return None
 
     def joined(self, place: Any, other: Any, **scores: Any) -> tuple[str, int, bool] | None:
-        """Return where the labels of two places are scored together, by the dynamic program.
+        """Return the table that scores the labels of two places jointly, in the dynamic program.
 
-        As (block, position in it, whether the second place comes first there); None where they are
-        not. Masks of that table are then constraints on the two labels.
+        As (block, position in it, whether the second place is its first axis); None if there is
+        none. Masks of that table express constraints on the two labels.
         """
         return None
 
@@ -283,7 +283,7 @@ class Structure(Learnable):
         if edges is None:
             raise CapabilityError(
                 f"{type(self).__name__} has no program: it has no dynamic program (edges) and no "
-                "program_rows. What works: argmax and what follows from it"
+                "program_rows. What works: argmax and the queries built on it"
             )
         return edges.program_rows({name: a.shape for name, a in theta.items()})
 
@@ -296,8 +296,8 @@ class Structure(Learnable):
     ) -> tuple[float, Parts]:
         """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y, ε > 0.
 
-        (−∞, {}) where there is no other. As exact where y has nearly all of the mass as anywhere:
-        nothing is subtracted.
+        (−∞, {}) if there is no other. It stays exact if y has nearly all of the mass: nothing is
+        subtracted.
         """
         theta, topology = self._scores(scores), self._topology(scores)
         check_temperature(temperature)
@@ -321,12 +321,12 @@ class Structure(Learnable):
     def _others(
         self, y: Any, theta: Parts, topology: Mapping[str, Any]
     ) -> Iterator[dict[str, Any]] | None:
-        """Return scores with parts forbidden, whose outputs are all but y, each once; or None."""
+        """Return scores with parts forbidden that cover all outputs but y, each once; or None."""
         return None
 
     # -- batches --------------------------------------------------------------------------------
 
-    #: Rank of the label block of one example, where it is always the same.
+    #: Rank of the label block of one example, if it is always the same.
     _label_rank: int | None = None
 
     def _is_batch(self, arguments: Mapping[str, Any]) -> bool:
@@ -345,7 +345,7 @@ class Structure(Learnable):
     # -- helpers --------------------------------------------------------------------------------
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as arrays, in the order of :meth:`blocks` whatever that of the call."""
+        """Return the scores as arrays, in the order of :meth:`blocks`."""
         names = list(self.blocks(1))
         unknown = set(scores) - set(names) - set(self.topology)
         if unknown:
@@ -372,17 +372,17 @@ class Structure(Learnable):
         return {name: scores[name] for name in self.topology if name in scores}
 
     def _edges_for(self, theta: Parts, scores: Mapping[str, Any]) -> Hyperedges | None:
-        """Return the edges, remembered by the shapes of the scores: most inputs share one."""
+        """Return the edges, cached by the shapes of the scores: most inputs share one."""
         topology = self._topology(scores)
         if topology:
             return self.edges(**theta, **topology)
-        known: dict[Any, Hyperedges | None] = self.__dict__.setdefault("_edges_by_shape", {})
+        cache: dict[Any, Hyperedges | None] = self.__dict__.setdefault("_edges_by_shape", {})
         key = tuple((name, a.shape) for name, a in theta.items())
-        if key not in known:
-            if len(known) >= _MOST_SHAPES:
-                known.clear()
-            known[key] = self.edges(**theta)
-        return known[key]
+        if key not in cache:
+            if len(cache) >= _MOST_SHAPES:
+                cache.clear()
+            cache[key] = self.edges(**theta)
+        return cache[key]
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k != "_edges_by_shape"}

@@ -1,4 +1,4 @@
-"""Batches: every query is written for one example, and takes lists of them by what is here."""
+"""Batches: queries are written for one example and extended here to lists of examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .checks import check_count, check_temperature, check_width, seed_of
 if TYPE_CHECKING:
     from .base import Structure
 
-#: The queries that take batches. Those of an output take a list of outputs beside the scores.
+#: The queries that take batches. Queries about an output also take a list of outputs.
 _QUERIES = (
     "argmax",
     "beam",
@@ -31,7 +31,7 @@ _QUERIES = (
     "solve",
 )
 _OF_OUTPUTS = ("encode", "score")
-#: How the first argument of a query is checked, also where the batch is empty.
+#: The check of a query's first argument, also for an empty batch.
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "beam": check_width,
     "kbest": check_count,
@@ -42,19 +42,19 @@ Query = TypeVar("Query", bound=Callable[..., Any])
 
 
 def takes_batches(query: Query) -> Query:
-    """Mark a query that handles batches itself, because the core takes them whole."""
+    """Mark a query that handles batches itself, in the core."""
     query.takes_batches = True  # type: ignore[attr-defined]
     return query
 
 
 def holds_interpreter(query: Query) -> Query:
-    """Mark a query that threads cannot speed up, because it is written in Python."""
+    """Mark a query that threads cannot speed up, since it is written in Python."""
     query.holds_interpreter = True  # type: ignore[attr-defined]
     return query
 
 
 def widen_queries(cls: type[Structure]) -> None:
-    """Let the queries that a class defines take batches."""
+    """Extend the queries of a class to batches."""
     for name, query in list(vars(cls).items()):
         if not inspect.isfunction(query) or hasattr(query, "takes_batches"):
             continue
@@ -121,23 +121,23 @@ def _widened_decode(query: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(query)
     def either(self: Structure, parts: Any) -> Any:
         if isinstance(parts, (list, tuple)):
-            return [query(self, one) for one in parts]
+            return [query(self, item) for item in parts]
         return query(self, parts)
 
     return either
 
 
 def seeded(examples: list[dict[str, Any]], random_state: Any) -> list[dict[str, Any]]:
-    """Return the examples of a batch, each with a seed of its own."""
+    """Return the examples of a batch, each with its own seed."""
     seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(len(examples), np.uint64)
     return [
-        {**one, "random_state": int(seed >> np.uint64(1))}
-        for seed, one in zip(seeds, examples, strict=True)
+        {**example, "random_state": int(seed >> np.uint64(1))}
+        for seed, example in zip(seeds, examples, strict=True)
     ]
 
 
 class Batch(NamedTuple):
-    """The arguments of a query about several examples.
+    """The arguments of a query for several examples.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class Batch(NamedTuple):
 
 
 def read_batch(structure: Structure, arguments: Mapping[str, Any]) -> Batch | None:
-    """Return the arguments of a query as a batch, or None where they are those of one example."""
+    """Return the arguments of a query as a batch, or None if they are those of one example."""
     if not structure._is_batch(arguments):
         return None
     listed = {name for name, value in arguments.items() if structure._is_listed(name, value)}
@@ -185,7 +185,7 @@ def is_batch(scores: Mapping[str, Any]) -> bool:
 
 
 def _entry(value: Any) -> Any:
-    """Return one example's block as an array, because a list of arrays would be a batch again."""
+    """Return one example's block as an array; a list of arrays would be a batch again."""
     if not isinstance(value, (list, tuple)):
         return value
     try:
@@ -202,7 +202,7 @@ def _ask_on_threads(
     *,
     on_threads: bool,
 ) -> list[Any]:
-    """Return the answers for the examples of a batch, computed on threads where that helps."""
+    """Return the answers for the examples of a batch, computed on threads if that helps."""
     threads = min(n_threads(n_jobs), len(examples))
     if threads > 1 and not (on_threads and structure.runs_on_threads):
         name = type(structure).__name__
@@ -235,20 +235,20 @@ def ask_each(
     outputs : sequence, optional
         One output per example.
     first : int
-        The number of the first example, for messages.
+        The index of the first example, for messages.
     """
     if outputs is None:
-        given: list[tuple[Any, ...]] = [()] * len(examples)
+        leading: list[tuple[Any, ...]] = [()] * len(examples)
     elif not hasattr(outputs, "__len__"):
         raise ValueError(f"a batch needs a list of outputs, one per example, got {outputs!r}")
     elif len(outputs) != len(examples):
         raise ValueError(f"the batch has {len(examples)} inputs, but {len(outputs)} outputs")
     else:
-        given = [(y,) for y in outputs]
+        leading = [(y,) for y in outputs]
     answers = []
-    for i, (y, one) in enumerate(zip(given, examples, strict=True), first):
+    for i, (y, example) in enumerate(zip(leading, examples, strict=True), first):
         try:
-            answers.append(query(*y, **one))
+            answers.append(query(*y, **example))
         except CapabilityError:  # of the structure, not of the example
             raise
         except ValueError as error:

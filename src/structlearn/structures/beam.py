@@ -1,7 +1,7 @@
-"""Beam search: outputs built step by step, the best few prefixes kept.
+"""Beam search: outputs built step by step, keeping the best few prefixes.
 
-For structures whose argmax is too dear, and for learners that update on prefixes
-(:class:`structlearn.learners.online.Online`). The output is not proven to be the best one.
+For structures whose argmax is too expensive, and for learners that update on prefixes
+(:class:`structlearn.learners.online.Online`). The output is not proven to be the best.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ def _missing(structure: Structure, method: str) -> NotImplementedError:
 
 
 class BeamSearch(Structure):
-    """A structure whose outputs grow step by step; ``beam`` follows from three methods.
+    """A structure whose outputs grow step by step; three methods give ``beam``.
 
-    The author of a structure writes, besides what :class:`Structure` asks for,
-    :meth:`beam_steps`, :meth:`beam_parts` and :meth:`beam_prefixes`. A prefix is anything hashable
-    that the author likes; the empty one is ``()``.
+    The author defines, besides the methods of :class:`Structure`, :meth:`beam_steps`,
+    :meth:`beam_parts` and :meth:`beam_prefixes`. A prefix is any hashable object; the empty one is
+    ``()``.
     """
 
     def beam_steps(self, prefix: Any, **scores: Any) -> Iterable[tuple[Any, float]] | None:
-        """Return the prefixes that are one step longer, each with what it adds to the score.
+        """Return the prefixes that are one step longer, each with its increase of the score.
 
-        None where the prefix is a whole output.
+        None if the prefix is a complete output.
         """
         raise _missing(self, "beam_steps")
 
     def beam_parts(self, prefix: Any, **scores: Any) -> Parts:
-        """Return the counts of the parts that a prefix has, one array per block."""
+        """Return the counts of a prefix's parts, one array per block."""
         raise _missing(self, "beam_parts")
 
     def beam_prefixes(self, y: Any, **scores: Any) -> Sequence[Any]:
-        """Return the prefixes that lead to the output y, step by step, the whole one last."""
+        """Return the prefixes that lead to the output y, step by step, the complete one last."""
         raise _missing(self, "beam_prefixes")
 
     def beam_state(self, prefix: Any) -> Hashable:
-        """Return what the future of a prefix depends on; of prefixes that share it the best stays.
+        """Return the state that a prefix's future depends on; the best prefix of each state stays.
 
         By default the prefix itself: nothing is merged.
         """
         return prefix  # type: ignore[no-any-return]
 
     def beam(self, width: int, **scores: Any) -> Any:
-        """Return the best output that a beam of this width finds: a :class:`Solution`.
+        """Return the best output in a beam of this width: a :class:`Solution`.
 
-        ``exact`` is True where no prefix had to be dropped, ``bound`` is ∞ otherwise. A beam that
-        runs into a dead end (everything ahead forbidden) is tried again at twice the width.
+        ``exact`` is True if no prefix was dropped; ``bound`` is ∞ otherwise. A beam that reaches a
+        dead end (everything ahead is forbidden) is retried at twice the width.
         """
         while True:
             search = Search(self, width, scores)
@@ -74,14 +74,14 @@ class BeamSearch(Structure):
 
 
 def beam_solution(y: Any, value: float, pruned: bool) -> Solution:
-    """Return what a beam found, with what that proves."""
+    """Return the result of a beam search, exact if nothing was pruned."""
     return Solution(y, value, not pruned, math.inf if pruned else value, "beam search")
 
 
 def find_violation(
     structure: BeamSearch, y: Any, width: int, update_at: str, scores: dict[str, Any]
 ) -> tuple[float, Parts, Parts] | None:
-    """Return where a beam search goes wrong on the way to y.
+    """Return the violation of a beam search on the way to y.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def find_violation(
     Returns
     -------
     (amount, parts found, parts of y) or None
-        By how much the best prefix in the beam outscores that of y, and their parts; None where
-        the search ends at y.
+        How much the best prefix in the beam outscores that of y, and their parts; None if the
+        search ends at y.
     """
     gold = structure.beam_prefixes(y, **scores)
     while True:
@@ -103,13 +103,13 @@ def find_violation(
         at = -1
         while search.step():
             at += 1
-            known = gold[min(at, len(gold) - 1)]
-            parts = structure.beam_parts(known, **scores)
+            prefix = gold[min(at, len(gold) - 1)]
+            parts = structure.beam_parts(prefix, **scores)
             score = sum(dot_counts(np.asarray(scores[n]), np.asarray(p)) for n, p in parts.items())
-            now = (search.beam[0].score - score, search.beam[0].prefix, known)
-            state = structure.beam_state(known)
-            kept = any(structure.beam_state(item.prefix) == state for item in search.beam)
-            if update_at == "early" and not kept:
+            now = (search.beam[0].score - score, search.beam[0].prefix, prefix)
+            state = structure.beam_state(prefix)
+            survives = any(structure.beam_state(item.prefix) == state for item in search.beam)
+            if update_at == "early" and not survives:
                 return _with_parts(structure, now, scores)
             if worst is None or update_at != "max-violation" or now[0] >= worst[0]:
                 worst = now
@@ -125,11 +125,11 @@ def find_violation(
 def _with_parts(
     structure: BeamSearch, at: tuple[float, Any, Any], scores: dict[str, Any]
 ) -> tuple[float, Parts, Parts]:
-    amount, found, known = at
+    amount, best, gold = at
     return (
         amount,
-        structure.beam_parts(found, **scores),
-        structure.beam_parts(known, **scores),
+        structure.beam_parts(best, **scores),
+        structure.beam_parts(gold, **scores),
     )
 
 
@@ -139,9 +139,9 @@ class _Item(NamedTuple):
 
 
 class Search:
-    """A beam on its way; ``beam`` is sorted, best first, ties in the order of the steps.
+    """A beam in progress; ``beam`` is sorted, best first, ties in the order of the steps.
 
-    ``dropped`` are the prefixes that the last step had no room for.
+    ``dropped`` are the prefixes that did not fit in the last step.
     """
 
     def __init__(self, structure: BeamSearch, width: int, scores: dict[str, Any]) -> None:
@@ -153,7 +153,7 @@ class Search:
         self.pruned = False
 
     def step(self) -> bool:
-        """Make every prefix one step longer; False where all are whole, or none can go on."""
+        """Extend every prefix by one step; False if all are complete, or none can be extended."""
         best: dict[Hashable, _Item] = {}
         grown = False
         for item in self.beam:
@@ -169,7 +169,7 @@ class Search:
                     best[state] = _Item(score, prefix)
         if not grown:
             return False
-        found = sorted(best.values(), key=lambda item: -item.score)
-        self.pruned = self.pruned or len(found) > self.width
-        self.beam, self.dropped = found[: self.width], found[self.width :]
+        ranked = sorted(best.values(), key=lambda item: -item.score)
+        self.pruned = self.pruned or len(ranked) > self.width
+        self.beam, self.dropped = ranked[: self.width], ranked[self.width :]
         return bool(self.beam)

@@ -1,4 +1,4 @@
-"""Outputs as plain values, so that a list, a tuple and an array of the same labels are equal."""
+"""Canonical outputs: a list, a tuple and an array of the same labels become equal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def canonical(y: Any) -> Any:
-    """Return an output as nested tuples of Python's own numbers and strings."""
+    """Return an output as nested tuples of plain Python numbers and strings."""
     if isinstance(y, np.ndarray):
         return canonical(y.tolist())
     if isinstance(y, np.generic):

@@ -1,8 +1,8 @@
-"""When a bound proves that a value is the best, whatever the size of the scores.
+"""Proofs that a value is the best, by a bound, for scores of any size.
 
-What is left between a value and a bound is compared with the rounding of the sums that both are
-made of: no tolerance is a number of its own. Searches whose tolerances are absolute read scores
-without offsets and times a power of two, which changes no digit.
+The gap between a value and a bound is compared with the rounding errors of their sums, not with a
+fixed tolerance. Searches with absolute tolerances get scores without offsets and scaled by a power
+of two, which is exact.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from ..array_types import Array
 
-#: Rounding of a bound and of a value, in units of the last place of the terms' magnitudes.
+#: Rounding error of a bound and of a value, in units in the last place of the terms' magnitudes.
 _ULPS = 16.0
 
 
 def rounding(size: float) -> float:
-    """Return what rounding may do to a sum of terms whose magnitudes add up to ``size``."""
+    """Return the possible rounding error of a sum of terms with total magnitude ``size``."""
     return _ULPS * float(np.finfo(np.float64).eps) * size
 
 
@@ -28,7 +28,7 @@ def proves(value: float, bound: float, size: float) -> bool:
     Parameters
     ----------
     size : float
-        The magnitudes of the terms that both are made of, added up.
+        The total magnitude of the terms of both.
     """
     return bound - value <= rounding(size)
 
@@ -36,15 +36,15 @@ def proves(value: float, bound: float, size: float) -> bool:
 def magnitude(scores: Array, most: float) -> float:
     """Return the sum of the finite scores' magnitudes, each at most ``most``.
 
-    A score that is further below the largest than the value found is from its trivial bound, the
-    sum of all that is best by itself, is part of no better output. It stands in for −∞, and its
-    size says nothing about rounding.
+    A score may be so far below the largest that no output with it can beat the value found (by the
+    trivial bound, the sum of all maxima). It then acts as −∞, and its size must not count as
+    rounding.
     """
     return float(np.minimum(magnitudes(scores), most).sum())
 
 
 def magnitudes(scores: Array) -> Array:
-    """Return the magnitude of each score, 0 where it is −∞."""
+    """Return the magnitude of each score, 0 for −∞."""
     sizes: Array = np.abs(scores)
     if np.isinf(sizes.max(initial=0.0)):
         sizes[np.isinf(sizes)] = 0.0
@@ -52,14 +52,14 @@ def magnitudes(scores: Array) -> Array:
 
 
 def largest_of(scores: Array) -> float:
-    """Return the largest magnitude of the finite scores, 0 where there are none."""
+    """Return the largest magnitude of the finite scores, 0 if there are none."""
     return float(magnitudes(scores).max(initial=0.0))
 
 
 def power_of_two(largest: float, target: float = 1.0) -> float:
-    """Return the power of two that gives a number the exponent of a target; 1 where it is 0.
+    """Return the power of two that scales a number to the exponent of a target; 1 for 0.
 
-    With the target 1, numbers come to lie from 1 to below 2.
+    With the target 1, numbers end up from 1 to below 2.
     """
     if not 0 < largest < math.inf:
         return 1.0

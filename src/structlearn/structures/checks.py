@@ -1,4 +1,4 @@
-"""Checks of what queries are given, and the error for inputs without a legal output."""
+"""Checks of the arguments of queries, and the error for inputs without a legal output."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_width(width: Any) -> None:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a 63-bit seed from what scikit-learn calls a random_state."""
+    """Return a 63-bit seed from a ``random_state`` as in scikit-learn."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(random_state, np.random.Generator):

@@ -1,8 +1,8 @@
 """Entropies without differences of large numbers.
 
-H = log Z − ⟨θ, p⟩/ε loses its digits where scores are much larger than it. An output is a row of
-choices, and H is the sum of the entropies of the choices, each times how likely it is to come up:
-terms that are not negative, as exact as the probabilities are.
+H = log Z − ⟨θ, p⟩/ε is imprecise if the scores are much larger than H. An output is a sequence of
+choices, and H is the sum of the entropies of the choices, each weighted by its probability: a sum
+of non-negative terms, as precise as the probabilities.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from .base import Structure
     from .parts import Parts
 
-#: A difference is good enough where rounding may have cost no more than this share of it.
+#: A difference is trusted if rounding cost at most this share of it.
 TOLERANCE = 1e-10
-#: For logarithms of what is then multiplied by 0.
+#: Avoids log 0 in terms that are then multiplied by 0.
 _SMALLEST = np.finfo(np.float64).tiny
 _ROUNDING = 8 * np.finfo(np.float64).eps
 
@@ -32,8 +32,8 @@ def entropy_of_choices(p: Array) -> float:
     Parameters
     ----------
     p : (n, K) array
-        P(the choice comes up, and this outcome). Rows add up to how likely a choice is to come up;
-        those of 0 never do.
+        P(the choice arises, and this outcome). A row adds up to the probability that its choice
+        arises; rows of 0 never do.
     """
     top = p.max(axis=1, initial=0.0)
     if not top.all():
@@ -41,18 +41,18 @@ def entropy_of_choices(p: Array) -> float:
     odds = p / top[:, np.newaxis]
     lag = -np.einsum("ij,ij->i", odds, np.log(np.maximum(odds, _SMALLEST)))
     odds[np.arange(len(odds)), odds.argmax(axis=1)] = 0.0
-    rest = odds.sum(axis=1)
-    # −log of the best outcome's share is log(1 + rest); every other one's is larger by its lag.
-    return float((top * ((1.0 + rest) * np.log1p(rest) + lag)).sum())
+    remainder = odds.sum(axis=1)
+    # −log of the best outcome's share is log(1 + rest); that of another one is larger by its lag.
+    return float((top * ((1.0 + remainder) * np.log1p(remainder) + lag)).sum())
 
 
 def centred(theta: Mapping[str, Any], axes: Mapping[str, int]) -> dict[str, Any]:
-    """Return scores less the largest of those among which an output has exactly one.
+    """Return scores minus the largest among those of which an output has exactly one.
 
     Parameters
     ----------
     axes : mapping of str to int
-        Block name to how many of its last axes such a choice has. Other blocks are left alone.
+        Block name to the number of last axes that form such a choice. Other blocks are unchanged.
     """
     result = dict(theta)
     for name, n in axes.items():

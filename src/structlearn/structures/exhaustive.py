@@ -1,4 +1,4 @@
-"""Enumeration: every query by looking at every output. The oracle of all the others."""
+"""Enumeration: every query computed from the list of all outputs; the test oracle."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .solution import Solution
 
 
 class Exhaustive(Structure):
-    """A structure given by the list of its outputs. O(number of outputs) a query.
+    """A structure given by the list of its outputs; O(number of outputs) per query.
 
     Parameters
     ----------
     outputs : iterable, callable or Structure
-        The outputs; or a function of the scores that gives them (where they depend on the length of
-        the input); or a structure, all of whose outputs are then enumerated.
+        The outputs; or a function from the scores to the outputs (if they depend on the length of
+        the input); or a structure, whose outputs are then enumerated.
     structure : Structure, optional
         Gives the parts of an output (``encode``). Without it, outputs that are ints have the parts
         of :class:`Multiclass` and sequences those of a first-order :class:`Chain`.
@@ -69,11 +69,11 @@ class Exhaustive(Structure):
         self.label_block = structure.label_block
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
-        """Return the blocks of the structure whose outputs these are."""
+        """Return the blocks of the underlying structure."""
         return self.structure.blocks(n_labels)
 
     def labels_of(self, y: Any) -> list[Any]:
-        """Return the labels of an output, as its structure sees them."""
+        """Return the labels of an output, by the underlying structure."""
         return self.structure.labels_of(y)
 
     def relabel(self, y: Any, labels: Any) -> Any:
@@ -81,11 +81,11 @@ class Exhaustive(Structure):
         return self.structure.relabel(y, labels)
 
     def empty_output(self, labels: Any) -> Any:
-        """Return the output of an input without positions; None: there is no such input."""
+        """Return the output for an input without positions; None: inputs are never empty."""
         return self.structure.empty_output(labels)
 
     def label_costs(self, costs: Array, **scores: Any) -> Parts:
-        """Return the cost of each part, as its structure sees it."""
+        """Return the cost of each part, by the underlying structure."""
         return self.structure.label_costs(costs, **scores)
 
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
@@ -105,7 +105,7 @@ class Exhaustive(Structure):
         return iter(self._outputs(**scores))
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as arrays, as the structure whose outputs these are reads them."""
+        """Return the scores as arrays, read by the underlying structure."""
         return self.structure._scores(scores)
 
     def _table(self, given: Mapping[str, Any]) -> tuple[list[Any], Array, Any]:
@@ -126,7 +126,7 @@ class Exhaustive(Structure):
         return outputs, scores, matrix
 
     def argmax(self, **scores: Any) -> Any:
-        """Return the best output, the first one where several are."""
+        """Return the best output; the first one in case of a tie."""
         return self.solve(**scores).output
 
     def solve(self, **scores: Any) -> Any:
@@ -139,14 +139,14 @@ class Exhaustive(Structure):
         return Solution(outputs[best], value, True, value, self.method)
 
     def infer(self, *, temperature: float = 1.0, **scores: Any) -> Any:
-        """Return (ε log Σ exp(score/ε), its gradient), by adding up."""
+        """Return (ε log Σ exp(score/ε), its gradient), by summation."""
         theta = self._scores(scores)
         _, values, matrix = self._table(scores)
         value, p = _softmax(values, temperature)
         return value, unflatten_values(p @ matrix, theta)
 
     def marginals(self, *, temperature: float = 1.0, **scores: Any) -> Any:
-        """Return the probability of each part, position by position where the structure can."""
+        """Return the probability of each part, position by position if the structure can."""
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         total: Parts = {}
@@ -159,10 +159,10 @@ class Exhaustive(Structure):
         """Return up to n legal outputs as (score, output), best first."""
         outputs, values, _ = self._table(scores)
         order = np.argsort(-values, kind="stable")
-        found = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
-        if not found:
+        best = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
+        if not best:
             raise nothing_legal()
-        return found
+        return best
 
     def sample(
         self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
@@ -179,11 +179,11 @@ class Exhaustive(Structure):
         """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y."""
         theta = self._scores(scores)
         outputs, values, matrix = self._table(scores)
-        others = [i for i, z in enumerate(outputs) if canonical(z) != canonical(y)]
-        if not others or values[others].max() == -math.inf:
+        rivals = [i for i, z in enumerate(outputs) if canonical(z) != canonical(y)]
+        if not rivals or values[rivals].max() == -math.inf:
             return -math.inf, {}
-        value, p = _softmax(values[others], temperature)
-        return value, unflatten_values(p @ matrix[others], theta)
+        value, p = _softmax(values[rivals], temperature)
+        return value, unflatten_values(p @ matrix[rivals], theta)
 
     def _entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float

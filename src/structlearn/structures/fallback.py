@@ -1,9 +1,9 @@
-"""k-best and second best from an argmax alone, by forbidding parts.
+"""The k best outputs and the second best from an argmax alone, by forbidding parts.
 
-Each part of the best output found so far is forbidden in turn, and the argmax is asked again. Exact
-where no output's parts contain all the parts of another (true of structures whose outputs use the
-same number of parts), and where at least one block is anchored, so that a part belongs to one
-place. Each output costs one argmax per part.
+Each part of the best output so far is forbidden in turn, and the argmax is computed again. Exact if
+no output's parts contain all the parts of another (true of structures whose outputs have equal
+numbers of parts), and if at least one block is anchored, so that a part belongs to one place. Each
+output costs one argmax per part.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .base import Structure
     from .parts import Parts
 
-#: Parts that an output must not have: (block, flat index).
+#: The parts that an output must not have: (block, flat index).
 Forbidden = frozenset[tuple[str, int]]
 
 
@@ -49,10 +49,10 @@ def exclude_parts(
     def split(found: tuple[Any, Parts], forbidden: Forbidden) -> Iterator[Forbidden]:
         for name, counts in found[1].items():
             for part in np.flatnonzero(np.ravel(counts)):
-                more = forbidden | {(name, int(part))}
-                if more not in tried:
-                    tried.add(more)
-                    yield more
+                extended = forbidden | {(name, int(part))}
+                if extended not in tried:
+                    tried.add(extended)
+                    yield extended
 
     outputs: list[tuple[float, Any]] = []
     seen: set[tuple[bytes, ...]] = set()
@@ -82,8 +82,8 @@ def second_best(
         if any(not np.array_equal(counts[name], gold[name]) for name in theta):
             return float(value), other
         alike.append((float(value), other))
-    # Outputs may have the same parts (trees of a grammar without spans). One of them is y, perhaps
-    # written in another way; of two, at most one is.
+    # Several outputs may have the same parts (trees of a grammar without spans), and y may be
+    # written in another way; of two such outputs, at most one is y.
     if len(alike) < 2:
         return None
     return alike[0] if canonical(alike[0][1]) != canonical(y) else alike[1]

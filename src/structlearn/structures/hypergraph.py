@@ -1,7 +1,7 @@
 """Dynamic programs as hyperedges: the engine of structures written in Python, and of lattices.
 
 A hyperedge builds a node from earlier nodes and carries parts. The core runs max, sum, k-best and
-sampling over them; this file only collects the edges and counts exactly, in Python's integers.
+sampling over them; this file only collects the edges and counts exactly, in Python integers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Hyperedges:
     Nodes are numbered 0..n−1 in topological order: the tails of an edge come before its head. An
     output is a derivation of the last node — an edge into it, with a derivation of each tail — and
     its parts are those of the edges used. There must be **one derivation per output**, or sums
-    count some outputs twice (:func:`structlearn.testing.check_structure` tells).
+    count some outputs twice (:func:`structlearn.testing.check_structure` detects it).
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class Hyperedges:
         self._compiled.clear()
 
     def compile(self, n_parts: int) -> Any:
-        """Return the core's hypergraph; raises ``ValueError`` where the numbering is wrong."""
+        """Return the core's hypergraph; raise ``ValueError`` if the numbering is wrong."""
         if n_parts not in self._compiled:
             self._compiled[n_parts] = self._compile(n_parts)
         return self._compiled[n_parts]
 
     def _sorted(self) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-        # A stable sort: the order in which edges were added settles ties.
+        # A stable sort: ties are broken by the order in which edges were added.
         return sorted(self._edges, key=lambda edge: edge[0])
 
     def _compile(self, n_parts: int) -> Any:
@@ -83,18 +83,17 @@ class Hyperedges:
         return _core.Hypergraph(self.n_nodes, n_parts, head, tail_ptr, tail, part_ptr, part)
 
     def without(self, derivation: list[int]) -> Hyperedges:
-        """Return a dynamic program of the same derivations but for one.
+        """Return a dynamic program of all derivations but one.
 
-        Beside each node of that derivation stands one more, for all derivations of the node but the
-        one used: by another edge, or by the same edge with another derivation of a tail. Of the
-        tails before the first that differs there is only the one derivation, whose parts go to the
-        edge.
+        Beside each node of that derivation stands a second one, for all derivations of the node but
+        the one used: by another edge, or by the same edge with another derivation of a tail. The
+        tails before the first that differs keep their one derivation, whose parts go to the edge.
 
         Parameters
         ----------
         derivation : list of int
-            Its edges, as the compiled program's ``kbest`` gives them: from the goal down, later
-            tails first.
+            Its edges, as from the compiled program's ``kbest``: from the goal down, later tails
+            first.
         """
         edges = self._sorted()
         into: list[list[int]] = [[] for _ in range(self.n_nodes)]
@@ -107,7 +106,7 @@ class Hyperedges:
             if waiting:
                 tails[waiting.pop()].insert(0, place)
             waiting += [place] * len(edges[e][1])
-        below = [list(edges[e][2]) for e in derivation]  # the parts of a place and all below it
+        below = [list(edges[e][2]) for e in derivation]  # the parts at a place and below
         for place in reversed(range(len(derivation))):
             for tail in tails[place]:
                 below[place] += below[tail]
@@ -127,14 +126,13 @@ class Hyperedges:
             before = list(edges[e][2])
             sources = edges[e][1]
             for i, tail in enumerate(tails[place]):
-                rest = [number[v, -1] for v in sources[i + 1 :]]
-                result.add(head, [number[sources[i], tail], *rest], before)
+                later = [number[v, -1] for v in sources[i + 1 :]]
+                result.add(head, [number[sources[i], tail], *later], before)
                 before = before + below[tail]
         return result
 
     def program_rows(self, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
-        """Return the dynamic program as rows: one helper column per edge; what enters a node
-        leaves.
+        """Return the dynamic program as rows: one helper column per edge, conserved at each node.
 
         Its linear relaxation is tight. Reference: R. K. Martin, R. L. Rardin & B. A. Campbell
         (1990), Polyhedral characterization of discrete dynamic programming.
@@ -142,7 +140,7 @@ class Hyperedges:
         from .programs.rows import RowBuilder
 
         build = RowBuilder(shapes)
-        for name in shapes:  # whole where the edges are
+        for name in shapes:  # integral if the edges are
             build.continuous(name)
         build.unbounded(self._repeated_parts())
         columns = build.helpers(len(self._edges), upper=np.inf, integer=True)
@@ -167,8 +165,8 @@ class Hyperedges:
     def _repeated_parts(self) -> list[int]:
         """Return the parts that some derivation uses more than once, in ascending order.
 
-        The derivations of an edge's tails are chosen independently, so a part is used twice where
-        two tails, or a tail and the edge itself, can have it. Sets are the bits of whole numbers.
+        The derivations of an edge's tails are independent, so a part is used twice if two tails, or
+        a tail and the edge itself, can have it. Sets are bit masks.
         """
         used = [0] * self.n_nodes  # the parts that derivations of a node may have
         twice = [0] * self.n_nodes  # and those that one derivation may have more than once
@@ -178,9 +176,9 @@ class Hyperedges:
                 continue
             derived[head] = True
             together = 0
-            for some in [*(1 << part for part in parts), *(used[tail] for tail in tails)]:
-                twice[head] |= together & some
-                together |= some
+            for mask in [*(1 << part for part in parts), *(used[tail] for tail in tails)]:
+                twice[head] |= together & mask
+                together |= mask
             used[head] |= together
             for tail in tails:
                 twice[head] |= twice[tail]

@@ -47,7 +47,7 @@ class Lattice(Structure):
     ) -> None:
         table = np.asarray(edges)
         if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
-            raise ValueError("edges must be (E, 2) whole numbers: (from, to) a row")
+            raise ValueError("edges must be (E, 2) whole numbers: one row (from, to) per edge")
         if not table.size:
             raise ValueError("a lattice has at least one edge")
         if table.min() < 0:
@@ -81,7 +81,7 @@ class Lattice(Structure):
         return {v: i for i, v in enumerate(order)}
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
-        """Return the one block: a score an edge."""
+        """Return the one block: one score per edge."""
         return {"edge": Block(())}
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
@@ -112,7 +112,7 @@ class Lattice(Structure):
         return {"edge": counts}
 
     def _path(self, y: Any) -> Integers:
-        """Return the edges of an output, checked to lead from the source to the target."""
+        """Return the edges of an output, checked to form a path from the source to the target."""
         path = np.asarray(y)
         if path.ndim != 1 or not len(path) or not np.issubdtype(path.dtype, np.integer):
             raise ValueError(f"an output is the array of a path's edge numbers, got {y!r}")
@@ -122,7 +122,7 @@ class Lattice(Structure):
         follows = begins == np.concatenate(([self.source], ends[:-1]))
         if not follows.all() or ends[-1] != self.target:
             raise ValueError(
-                f"the edges {path.tolist()} are no path from node {self.source} to node "
+                f"the edges {path.tolist()} are not a path from node {self.source} to node "
                 f"{self.target}"
             )
         return path.astype(np.int64)

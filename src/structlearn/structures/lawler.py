@@ -1,8 +1,8 @@
 """The n best outputs by best-first search over classes of outputs.
 
-The best output of a class is found by one search; the other outputs of the class are split into
-smaller classes, each with a best output of its own. Whatever is best in any class that has not been
-split yet is the next best of all.
+One search finds the best output of a class; its other outputs are split into
+smaller classes, each with its own best output. The best of all classes not yet
+split is the next best output.
 
 References
 ----------
@@ -26,7 +26,7 @@ def best_first(
     best: Callable[[Class], tuple[float, Output] | None],
     split: Callable[[Output, Class], Iterable[Class]],
 ) -> Iterator[tuple[float, Output]]:
-    """Iterate over (score, output), best first; a class is split when the next output is asked for.
+    """Iterate over (score, output), best first; a class is split only when needed.
 
     Parameters
     ----------
@@ -36,16 +36,16 @@ def best_first(
         Returns the score and the best output of a class, or None if the class is empty.
     split : callable
         Takes the best output of a class and the class; returns classes that together hold all of
-        its other outputs. Outputs that are in several of them come several times.
+        its other outputs. Outputs in several of these classes are repeated.
     """
-    tie = itertools.count()  # of equal outputs the one found first comes first
+    tie = itertools.count()  # ties go to the one found first
     heap: list[tuple[float, int, Output, Class]] = []
     classes: Iterable[Class] = (whole,)
     while True:
         for smaller in classes:
-            found = best(smaller)
-            if found is not None:
-                heapq.heappush(heap, (-found[0], next(tie), found[1], smaller))
+            result = best(smaller)
+            if result is not None:
+                heapq.heappush(heap, (-result[0], next(tie), result[1], smaller))
         if not heap:
             return
         negative, _, y, parent = heapq.heappop(heap)

@@ -1,4 +1,4 @@
-"""What learners, costs and problems ask of a structure, with answers that fit most of them."""
+"""The interface of structures to learners, costs and problems, with defaults for most of them."""
 
 from __future__ import annotations
 
@@ -16,38 +16,39 @@ from .parts import Block, Parts
 
 
 class Learnable:
-    """Base of :class:`~structlearn.structures.Structure`: its answers to learners.
+    """Base of :class:`~structlearn.structures.Structure`: its interface to learners.
 
-    Structures know no weights; here they say what their outputs are made of, how those are compared
-    and which inference the core can do for them.
+    Structures have no weights; here they define the parts of their outputs, how outputs are
+    compared and which inference the core does for them.
     """
 
-    #: Names of arguments that say what the example looks like (edges, parents) and are not scores.
+    #: Names of arguments that describe the example (edges, parents) and are not scores.
     topology: tuple[str, ...] = ()
 
-    #: Outputs are made of labels, which a learner may know by other names (strings).
+    #: Whether outputs are made of labels, for which a learner may have other names (strings).
     has_labels = True
 
-    #: The block that scores labels. An example that is not a dictionary has features for it alone.
+    #: The block that scores labels. An example that is not a dictionary is its features.
     label_block = "label"
 
-    #: An example is a single site, as in multiclass classification, and has no axis for sites.
+    #: Whether an example is a single site, as in multiclass classification, without an axis for
+    #: sites.
     single_site = False
 
-    #: ``infer`` at temperature 0 gives what ``solve`` finds: a learner can ask ``solve`` instead,
-    #: and hear whether it was exact.
+    #: Whether ``infer`` at temperature 0 agrees with ``solve``: a learner can then call ``solve``,
+    #: which also reports whether it was exact.
     certifies = False
 
-    #: Outputs are wrong in other ways than by their labels (heads, edges): the structure itself
-    #: says what they cost and how much of one is right.
+    #: Whether outputs can be wrong in other ways than by their labels (heads, edges): the structure
+    #: then defines their costs and their agreement.
     judges_outputs = False
 
-    #: Whether several threads may ask at the same time, and the interpreter lock is released
-    #: meanwhile. Batches, and training, run on ``n_jobs`` threads then.
+    #: Whether several threads may call at the same time, with the interpreter lock released.
+    #: Batches and training then run on ``n_jobs`` threads.
     runs_on_threads = False
 
     def checked_blocks(self, n_labels: int) -> dict[str, Block]:
-        """Return ``blocks(n_labels)``; shapes that are none are refused by name."""
+        """Return ``blocks(n_labels)``; the error for an invalid shape names the block."""
         blocks: dict[str, Block] = self.blocks(n_labels)  # type: ignore[attr-defined]
         for name, block in blocks.items():
             for field in ("outcomes", "inner"):
@@ -65,7 +66,7 @@ class Learnable:
     # -- labels and outputs ---------------------------------------------------------------------
 
     def labels_of(self, y: Any) -> list[Any]:
-        """Return the labels that an output is made of, in some fixed order; None is unknown."""
+        """Return the labels of an output, in a fixed order; None is unknown."""
         return list(y)
 
     def relabel(self, y: Any, labels: Any) -> Any:
@@ -73,35 +74,35 @@ class Learnable:
         return np.asarray(labels)
 
     def agreement(self, gold: Any, predicted: Any) -> tuple[float, float] | None:
-        """Return (how much of both agrees, how much there is); None: count equal labels."""
+        """Return (agreement, total) of two outputs; None: count equal labels."""
         return None
 
     def empty_output(self, labels: Any) -> Any:
-        """Return the output of an input without positions; None: there is no such input.
+        """Return the output for an input without positions; None: inputs are never empty.
 
         Parameters
         ----------
         labels : array
-            Without entries, of the type of the labels.
+            An empty array of the labels' type.
         """
         return None
 
     @property
     def judged_block(self) -> str | None:
-        """The block whose parts are right or wrong one by one; None: outputs are, as a whole."""
+        """The block whose parts are right or wrong one by one; None: only whole outputs are."""
         return self.label_block if self.has_labels or self.judges_outputs else None
 
     def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
-        """Return where the parts of an output stand in :attr:`judged_block`, an array an axis.
+        """Return the places of an output's parts in :attr:`judged_block`, one array per axis.
 
         Labels of positions, segments, arcs: in the order in which users see them.
         """
         return np.nonzero(self.encode(y, **scores)[self.label_block])  # type: ignore[attr-defined]
 
     def judged(self, gold: Any, y: Any, **scores: Any) -> list[bool | None]:
-        """Tell of each part of an output (:meth:`places`) whether it is right; None: not known.
+        """Tell for each part of an output (:meth:`places`) whether it is right; None: unknown.
 
-        Gold labels may be None, sets, or K, which stands for those that no output has.
+        Gold labels may be None, sets, or K, which stands for labels unseen in training.
         """
         block = self.judged_block
         if block is None:
@@ -120,43 +121,43 @@ class Learnable:
 
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> Any:
-        """Return a structure for these examples, where a learner knows its name alone."""
+        """Return a structure for these examples, for a learner that only knows its name."""
         return cls()
 
     def for_examples(self, X: Any, y: Any) -> Any:
-        """Return the structure as a learner needs it for these examples; default: itself."""
+        """Return the structure adapted to these examples; default: itself."""
         return self
 
     def n_places(self, n_sites: int) -> int:
-        """Return how many labels an output has for this number of sites of the label block."""
+        """Return the number of labels in an output with this many sites of the label block."""
         return n_sites
 
     def n_places_of(self, sites: tuple[int, ...]) -> int:
-        """Return how many labels an output has where the label block's sites have this shape."""
+        """Return the number of labels in an output whose label-block sites have this shape."""
         return self.n_places(math.prod(sites))
 
     def site_shape(self, block: str, n_sites: int) -> tuple[int, ...] | None:
-        """Return how the sites of a block are laid out where features do not say it, or None."""
+        """Return the layout of a block's sites if features do not determine it, or None."""
         return None
 
     def output_costs(
         self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
     ) -> tuple[Parts, float]:
-        """Return (c by block, c₀) of an output that the structure judges itself.
+        """Return (c by block, c₀) for an output that the structure judges itself.
 
         Parameters
         ----------
         table : (K, K) array
-            δ(gold label, label) where all else is right.
+            δ(gold label, label) if everything else is right.
         missed : (K,) array
-            The cost, by gold label, where it is not.
+            The cost, by gold label, if it is not.
         weights : array or float
-            Of the places of the output.
+            The weights of the places of the output.
         """
         raise CapabilityError(f"{type(self).__name__} does not say what an output costs")
 
     def label_costs(self, costs: Array, **scores: Any) -> Parts:
-        """Return the cost of each part, where label k at place t costs ``costs[t, k]``.
+        """Return the cost of each part, if label k at place t costs ``costs[t, k]``.
 
         Places are those of :meth:`labels_of`.
         """
@@ -165,20 +166,20 @@ class Learnable:
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Return which parts of the label block an output with unknown labels may use.
 
-        Unknown is None, or an index below 0; a set holds the indices that are possible; ``shape``
-        is that of the block.
+        Unknown is None, or an index below 0; a set contains the possible indices; ``shape`` is that
+        of the block.
         """
         rows = [allowed_labels(k, shape[-1]) for k in self.labels_of(y)]
         return np.array(rows, dtype=bool).reshape(shape)
 
-    # -- where sums or maxima are hard ----------------------------------------------------------
+    # -- hard sums and maxima ----------------------------------------------------------------
 
     def sums_are_exact(self, **scores: Any) -> bool:
-        """Tell whether :meth:`infer` at ε > 0 is exact for these scores; default: it is."""
+        """Tell whether :meth:`infer` at ε > 0 is exact for these scores; by default it is."""
         return True
 
     def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
-        """Return approximate sums, as :meth:`infer` does, whether there are exact ones or not."""
+        """Return approximate sums in the form of :meth:`infer`, even if exact ones exist."""
         raise CapabilityError(
             f"{type(self).__name__} has no loopy message passing; Grid and Graph have. What works: "
             "exact sums"
@@ -194,52 +195,52 @@ class Learnable:
         )
 
     def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
-        """Return what must not be negative at a site for cuts to find the best output.
+        """Return the conditions on a site's scores under which cuts find the best output.
 
         Returns
         -------
         dict of str to array or None
             Block name to rows of coefficients, (rows, ...) with the shape of a site's outcomes: no
-            combination ⟨row, scores⟩ may be negative. None: the block has to be left out.
+            combination ⟨row, scores⟩ may be negative. None: the block must be left out.
         """
         raise CapabilityError(
             f"submodular=True is for structures that are searched by cuts, Grid and Graph; "
-            f"{type(self).__name__} is searched exactly whatever its weights"
+            f"{type(self).__name__} is searched exactly for any weights"
         )
 
     # -- inference by the core ------------------------------------------------------------------
 
     @property
     def native(self) -> Any:
-        """The core's twin of this structure, or None for one written in Python."""
+        """The core's counterpart of this structure, or None for one written in Python."""
         return None
 
     def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
-        """Return what the core needs to do the inference of a learner, or None where it cannot.
+        """Return the core's inference for a learner, or None if it has none.
 
         Parameters
         ----------
         behind : object
-            Does in Python what the core does not.
+            The Python fallback for queries that the core cannot answer.
         likelihood : {"exact", "pseudo", "loopy"}
-            What losses above temperature 0 are made of.
+            How losses above temperature 0 are computed.
         gold : (array, array) or None
             Pointers and labels of the gold outputs.
         """
         return None
 
     def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Any:
-        """Return what the core has to know of an example's shape: whole numbers, None: nothing.
+        """Return an example's shape for the core: integers, or None for nothing.
 
         Parameters
         ----------
         example : dict
-            What it says of its topology.
+            The topology of the example.
         sites : tuple of int
             Shape of the sites of the label block.
         """
         return None
 
     def from_core(self, row: Integers, sites: tuple[int, ...]) -> Any:
-        """Return the output that a row of whole numbers of the core stands for."""
+        """Return the output for a row of integers from the core."""
         return row

@@ -1,4 +1,4 @@
-"""One label out of K: the smallest structure, and the chapter's stepping stone (§17.1)."""
+"""One label out of K: the smallest structure, where the chapter begins (§17.1)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Multiclass(NativeStructure):
         return [y]
 
     def relabel(self, y: Any, labels: Any) -> Any:
-        """Return the other label."""
+        """Return the new label."""
         return labels[0]
 
     def _read(self, flat: Integers, ptr: Integers) -> list[int]:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class NativeStructure(Structure):
-    """Base of structures with a twin in the core.
+    """Base of structures with a counterpart in the core.
 
-    A subclass sets ``_core`` and writes ``encode``, ``decode``, ``outputs``, ``count``,
-    ``_positions`` and, where the core's row of integers is not the output itself, ``_read``,
+    A subclass sets ``_core`` and defines ``encode``, ``decode``, ``outputs``, ``count``,
+    ``_positions`` and, if the core's row of integers is not the output itself, ``_read``,
     ``_read_samples``, ``_rows`` and ``_stack``.
     """
 
@@ -39,7 +39,7 @@ class NativeStructure(Structure):
 
     @property
     def native(self) -> Any:
-        """The core's twin of this structure."""
+        """The core's counterpart of this structure."""
         return self._core
 
     def __getstate__(self) -> dict[str, Any]:
@@ -48,23 +48,23 @@ class NativeStructure(Structure):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    # -- what a subclass adds -------------------------------------------------------------------
+    # -- for subclasses to define ---------------------------------------------------------------
 
     def _read(self, flat: Integers, ptr: Integers) -> list[Any]:
         """Turn the core's rows of integers, ``flat[ptr[i]:ptr[i + 1]]`` each, into outputs."""
         return [flat[a:b] for a, b in itertools.pairwise(ptr.tolist())]
 
     def _rows(self, outputs: Sequence[Any], labels: Integers, ptr: Integers) -> Integers:
-        """Return the core's rows of outputs one after another; default: their labels.
+        """Return the core's rows of outputs, concatenated; default: their labels.
 
-        Example i owns ``labels[ptr[i]:ptr[i + 1]]``, nothing where labels are unknown.
+        Example i owns ``labels[ptr[i]:ptr[i + 1]]``, empty if labels are unknown.
         """
         return labels
 
     def _gold_rows(
         self, outputs: Sequence[Any], labels: Integers, ptr: Integers
     ) -> tuple[Integers, Integers]:
-        """Return the core's rows and where each begins; default: as long as the labels."""
+        """Return the core's rows and the start of each; default: as long as the labels."""
         return self._rows(outputs, labels, ptr), ptr
 
     def _read_outcomes(
@@ -77,7 +77,7 @@ class NativeStructure(Structure):
         return self._read(flat, ptr)
 
     def _stack(self, outputs: list[Any]) -> Any:
-        """Return outputs of one example in the form that :meth:`sample` gives them."""
+        """Return outputs of one example in the form of the result of :meth:`sample`."""
         return np.array(outputs)
 
     def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ class NativeStructure(Structure):
     @takes_batches
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output; a list of them for a batch. Ties go to the first label."""
-        try:  # the short way: arrays that need no conversion
+        try:  # fast path: arrays that need no conversion
             if self.label_block in scores:
                 return self._core.argmax(scores)
         except TypeError:
@@ -128,30 +128,30 @@ class NativeStructure(Structure):
     def log_partition(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return ε log Σ_y exp(score(y)/ε); the maximum where ε = 0."""
-        found = self._infer(temperature, n_jobs, scores, by_position=False, parts=False)
-        return [v for v, _ in found] if isinstance(found, list) else found[0]
+        """Return ε log Σ_y exp(score(y)/ε); the maximum if ε = 0."""
+        results = self._infer(temperature, n_jobs, scores, by_position=False, parts=False)
+        return [v for v, _ in results] if isinstance(results, list) else results[0]
 
     @takes_batches
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the probability of each part, one array per block, position by position."""
-        found = self._infer(temperature, n_jobs, scores, by_position=True, parts=True)
-        return [p for _, p in found] if isinstance(found, list) else found[1]
+        results = self._infer(temperature, n_jobs, scores, by_position=True, parts=True)
+        return [p for _, p in results] if isinstance(results, list) else results[1]
 
     @takes_batches
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
-        A batch gives a list of such lists, worked out by ``n_jobs`` threads.
+        A batch gives a list of such lists, computed by ``n_jobs`` threads.
         """
         check_count(n)
         batch, theta, size = self._convert(scores)
         if batch:
             return self._core.kbest_batch(theta, size, min(int(n), 2**31), n_threads(n_jobs))
-        found: list[tuple[float, Any]] = self._core.kbest(theta, min(int(n), 2**31))
-        return found
+        outputs: list[tuple[float, Any]] = self._core.kbest(theta, min(int(n), 2**31))
+        return outputs
 
     def sample(
         self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
@@ -168,9 +168,9 @@ class NativeStructure(Structure):
 
     @takes_batches
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
+        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 if ε = 0.
 
-        A batch gives a list of them, worked out by ``n_jobs`` threads.
+        A batch gives a list of them, computed by ``n_jobs`` threads.
         """
         check_temperature(temperature)
         batch, theta, n = self._convert(scores)
@@ -188,16 +188,16 @@ class NativeStructure(Structure):
             if not batch:  # the error without the number of an example
                 self.log_partition(temperature=temperature, **theta)
             raise
-        found = values.tolist()
-        # Where scores are large, digits are lost that a sum over choices keeps.
+        entropies = values.tolist()
+        # Large scores cost precision that a sum over choices keeps.
         for i in np.flatnonzero(errors > TOLERANCE * values).tolist():
             closer = super().entropy(temperature=temperature, **examples[i])
-            found[i] = min(max(closer, found[i] - errors[i]), found[i] + errors[i])
-        return found if batch else found[0]
+            entropies[i] = min(max(closer, entropies[i] - errors[i]), entropies[i] + errors[i])
+        return entropies if batch else entropies[0]
 
     @property
     def _has_core_sums(self) -> bool:
-        """Whether sums are those of the core, and not a subclass's own."""
+        """Whether sums are those of the core, not a subclass's own."""
         return type(self).infer is NativeStructure.infer
 
     def _entropy(
@@ -205,13 +205,13 @@ class NativeStructure(Structure):
     ) -> float:
         if self._has_core_sums:
             return self._local_entropy(theta, topology, temperature)
-        # A subclass with sums of its own.
+        # A subclass with its own sums.
         return entropy_by_difference(self, theta, topology, temperature)[0]
 
     def _local_entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        """Return the entropy as a sum over choices, where the marginals tell it."""
+        """Return the entropy as a sum over choices, if the marginals determine it."""
         return super()._entropy(theta, topology, temperature)
 
     def _read_samples(self, rows: Integers) -> Any:
@@ -242,11 +242,11 @@ class NativeStructure(Structure):
                 solution = self.solve(**theta)
                 outputs, values = [solution.output], np.array([solution.value])
                 examples = [theta]
-            found = [
-                (float(v), self._encode(y, one, by_position) if parts else {})
-                for y, v, one in zip(outputs, values, examples, strict=True)
+            results = [
+                (float(v), self._encode(y, example, by_position) if parts else {})
+                for y, v, example in zip(outputs, values, examples, strict=True)
             ]
-            return found if batch else found[0]
+            return results if batch else results[0]
         if not batch:
             if by_position:
                 self._core.check(theta)
@@ -257,7 +257,7 @@ class NativeStructure(Structure):
             return []
         if by_position:
             self._core.check_batch(theta, n)
-        each = [self._allocate(one, by_position) if parts else {} for one in _examples_of(theta, n)]
+        each = [self._allocate(e, by_position) if parts else {} for e in _examples_of(theta, n)]
         columns = {name: [outs[name] for outs in each] for name in each[0]}
         values = self._core.infer_batch(
             theta, columns, n, float(temperature), by_position, n_threads(n_jobs)
@@ -282,7 +282,7 @@ class NativeStructure(Structure):
         return {name: self._positions(name, theta) for name in theta if name not in self.topology}
 
     def encode_by_position(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y) with shared blocks spread over their positions."""
+        """Return μ(y) with one copy of shared blocks per position."""
         return self._encode(y, self._one(scores), by_position=True)
 
     def _one(self, scores: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,27 +297,27 @@ class NativeStructure(Structure):
         """Return the scores as arrays of the right shapes."""
         theta = super()._scores(scores)
         shape = self._topology(scores)
-        given = {name: self._as_topology(name, a) for name, a in shape.items() if a is not None}
-        self._core.check({**theta, **given})
+        topology = {name: self._as_topology(name, a) for name, a in shape.items() if a is not None}
+        self._core.check({**theta, **topology})
         return theta
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return whether it is a batch, float64 arrays (or lists), and the number of examples."""
-        given = {name: value for name, value in scores.items() if value is not None}
-        if self.label_block not in given:
+        args = {name: value for name, value in scores.items() if value is not None}
+        if self.label_block not in args:
             block = self.label_block
             raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
-        batch = read_batch(self, given)
+        batch = read_batch(self, args)
         if batch is None:
-            return False, {name: self._as_argument(name, value) for name, value in given.items()}, 1
+            return False, {name: self._as_argument(name, value) for name, value in args.items()}, 1
         theta: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in args.items():
             read = self._column if name in batch.listed else self._as_argument
             theta[name] = read(name, value)
         return True, theta, batch.size
 
     def _as_argument(self, name: str, value: Any) -> npt.NDArray[Any]:
-        """Return the scores or the topology of an example as the core reads them."""
+        """Return an example's scores or topology in the form that the core reads."""
         return self._as_topology(name, value) if name in self.topology else as_scores(name, value)
 
     def _column(self, name: str, values: Sequence[Any]) -> list[npt.NDArray[Any]]:
@@ -330,13 +330,13 @@ class NativeStructure(Structure):
                 raise named_example(error, i) from None
         return column
 
-    # -- what examples say of their own shapes --------------------------------------------------
+    # -- the topology of examples ---------- --------------------------------------------------
 
     #: Rank of the topology of one example.
     _topology_rank = 1
 
     def _as_topology(self, name: str, value: Any) -> Integers:
-        """Return what one example says of its shape as the core reads it: whole numbers."""
+        """Return an example's topology in the form that the core reads: integers."""
         try:
             array = np.asarray(value)
         except ValueError as error:
@@ -357,9 +357,9 @@ class NativeStructure(Structure):
     def topology_rows(
         self, examples: Sequence[Mapping[str, Any]]
     ) -> tuple[Integers, Integers] | None:
-        """Return (ptr, values): what examples say of their shapes, one after another.
+        """Return (ptr, values): the topologies of the examples, concatenated.
 
-        None where none of them says anything: those of the structure itself hold.
+        None if no example has one: then the structure's own applies.
         """
         if not self.topology or not any(examples):
             return None

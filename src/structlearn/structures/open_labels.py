@@ -1,4 +1,4 @@
-"""Gold labels that leave a choice: unknown ones, and sets of possible ones."""
+"""Open gold labels: unknown ones, and sets of possible ones."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 
 def is_open(label: Any) -> bool:
-    """Tell whether a gold label leaves a choice: None, an index below 0, a set of indices."""
+    """Tell whether a gold label is open: None, an index below 0, or a set of indices."""
     return label is None or isinstance(label, (set, frozenset)) or label < 0
 
 
 def allowed_labels(label: Any, n_labels: int) -> npt.NDArray[np.bool_]:
-    """Return which of the labels a gold label stands for: itself, those of a set, or all."""
+    """Return which labels a gold label allows: itself, those of a set, or all."""
     if isinstance(label, (set, frozenset)):
         picked = [int(k) for k in label]
         if not picked:

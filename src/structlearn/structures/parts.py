@@ -14,21 +14,21 @@ Parts = dict[str, Array]
 
 
 class Block(NamedTuple):
-    """One block of parts, as a learner sees it.
+    """One block of parts, as learners see it.
 
     Attributes
     ----------
     outcomes : tuple of int
         Shape of one site's outcomes: ``(K,)`` for a label, ``(K, K)`` for a label pair.
     shared : bool
-        Without features of its own: one table of scores for all sites.
+        Whether it has no features: one table of scores for all sites.
     optional : bool
-        The structure works without it.
+        Whether the structure works without it.
     inner : tuple of int
-        Where a position has more than one site, their shape: ``(max_length,)`` for the segments
-        that start there. The block's scores have the shape ``(positions, *inner, *outcomes)``.
+        If a position has more than one site, their shape: ``(max_length,)`` for the segments that
+        start there. The block's scores have the shape ``(positions, *inner, *outcomes)``.
     boundary : bool
-        Scores the first or the last label of an example: one site, without an axis of its own.
+        Whether it scores the first or the last label: one site, without an axis of its own.
     """
 
     outcomes: tuple[int, ...]
@@ -44,7 +44,7 @@ def n_parts(theta: Mapping[str, Array]) -> int:
 
 
 def flatten(theta: Mapping[str, Array]) -> Array:
-    """Return the blocks one after another as one vector."""
+    """Return the blocks concatenated to one vector."""
     return np.concatenate([np.ravel(a) for a in theta.values()]) if theta else np.empty(0)
 
 
@@ -59,7 +59,7 @@ def unflatten_values(values: Array, theta: Mapping[str, Array]) -> Parts:
 
 
 def dot_counts(theta: Array, counts: Array) -> float:
-    """Return ⟨θ, μ⟩ with 0 · −∞ = 0, and −∞ where a forbidden part has any other count."""
+    """Return ⟨θ, μ⟩ with 0 · −∞ = 0, and −∞ if a forbidden part has any other count."""
     used = counts != 0
     scores = theta[used]
     if np.isneginf(scores).any():  # times a count below 0 it would be ∞
@@ -68,11 +68,11 @@ def dot_counts(theta: Array, counts: Array) -> float:
 
 
 def part_of(parts: Any, name: str) -> Array:
-    """Return the counts of one block of parts, as ``decode`` takes them."""
+    """Return the counts of one block, from the argument of ``decode``."""
     try:
         return np.asarray(parts[name], dtype=np.float64)
     except (KeyError, IndexError, TypeError, ValueError):
         raise ValueError(
             f"parts are arrays of counts by block, as encode gives them: {name!r} is missing, or "
-            "no array of numbers"
+            "not an array of numbers"
         ) from None

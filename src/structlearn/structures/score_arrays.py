@@ -1,4 +1,4 @@
-"""Scores as arrays of real numbers: the one place where what a caller gives is converted."""
+"""Scores as arrays of real numbers: the only conversion of a caller's scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..array_types import Array
 
-#: What arrays of these kinds hold is no score, although NumPy would convert it.
+#: Array kinds that are not scores, although NumPy would convert them.
 _REFUSED = {
     "c": "complex numbers, and scores are real",
     "U": "strings",
@@ -20,19 +20,19 @@ _REFUSED = {
 
 
 def as_scores(name: str, value: Any) -> Array:
-    """Return the scores of a block as float64 in C order, without a copy where they are that.
+    """Return the scores of a block as float64 in C order, without a copy if they already are.
 
     Parameters
     ----------
     name : str
         The block, for messages.
     value : array-like
-        Booleans, whole numbers, floating point numbers of any width, or objects that are such.
+        Booleans, integers, floating-point numbers of any width, or objects of these.
 
     Raises
     ------
     ValueError
-        Where these are no real numbers. NumPy itself would drop imaginary parts and read strings.
+        They are not real numbers. NumPy itself would drop imaginary parts and parse strings.
     """
     if type(value) is np.ndarray and value.dtype == np.float64 and value.flags.c_contiguous:
         return value
@@ -44,7 +44,7 @@ def as_scores(name: str, value: Any) -> Array:
             kind = np.asarray(odd).dtype.kind
         if kind in _REFUSED:
             raise ValueError(f"it holds {_REFUSED[kind]}")
-        return np.asarray(array, dtype=np.float64, order="C")  # a number stays one
+        return np.asarray(array, dtype=np.float64, order="C")  # a number stays a scalar
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
 
@@ -52,7 +52,7 @@ def as_scores(name: str, value: Any) -> Array:
 def rank_of(value: Any) -> int:
     """Return the number of axes of an array-like, −1 for rows of different lengths.
 
-    That is for telling batches from examples; :func:`as_scores` then says what is wrong.
+    It only distinguishes batches from examples; :func:`as_scores` then reports what is wrong.
     """
     try:
         return np.ndim(value)

@@ -1,4 +1,4 @@
-"""What a search finds: an output with its value and a certificate."""
+"""The result of a search: an output with its value and a certificate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Solution(NamedTuple):
-    """An output with what is known about it.
+    """An output with its value and a certificate.
 
     Attributes
     ----------
@@ -17,11 +17,11 @@ class Solution(NamedTuple):
     exact : bool
         Whether it is proven to be the best.
     bound : float
-        No output scores more than this.
+        An upper bound of the score of every output.
     method : str
         The algorithm that found it.
     states : int
-        States of the product of automata that proved it; 0: no constraint is an automaton.
+        The number of states of the product of automata that proved it; 0 without automata.
     """
 
     output: Any
@@ -32,8 +32,8 @@ class Solution(NamedTuple):
     states: int = 0
 
     def __repr__(self) -> str:
-        shown = self._fields if self.states else self._fields[:-1]
-        return f"Solution({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+        fields = self._fields if self.states else self._fields[:-1]
+        return f"Solution({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def _repr_html_(self) -> str:
         from ..drawing.solutions import solution_html

@@ -241,7 +241,7 @@ def test_bad_options(options, message):
         ({"part": [np.nan, 0.0]}, "NaN"),
         ({"part": [np.inf, 0.0]}, "inf"),
         ({"part": [0.0]}, "shape"),
-        ({"label": [0.0, 0.0]}, "no score blocks"),
+        ({"label": [0.0, 0.0]}, "not blocks of this program"),
         ({}, "needs scores"),
     ],
 )

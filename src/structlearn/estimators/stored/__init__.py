@@ -1,1 +1,1 @@
-"""Estimators in files: what a file holds of each, and how it is read again."""
+"""Estimators in files: the contents for each class, and the readers."""

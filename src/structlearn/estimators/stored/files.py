@@ -19,47 +19,47 @@ from .frames import FRAME_KINDS
 Estimator = TypeVar("Estimator", bound="StoredEstimator")
 
 _KINDS = {**KINDS, **FRAME_KINDS}
-#: Parameters that say how a model is made, not what it becomes: equal models are equal files.
+#: Parameters that affect how a model is trained, not the result: equal models make equal files.
 _PASSING = ("n_jobs", "checkpoint", "verbose")
 
 
 class StoredEstimator(Stored):
-    """An estimator in a file: a subclass says what it has learned, and takes it back.
+    """An estimator in a file: a subclass writes and restores its learned state.
 
-    It gives ``_learned(writer)`` and ``_relearn(description, reader)``.
+    It defines ``_learned(writer)`` and ``_relearn(description, reader)``.
     """
 
     task = "estimator"
     takes = ("structure",)
 
     def _learned(self, writer: Writer) -> dict[str, Any]:
-        """Return what was learned, as entries of the description."""
+        """Return the learned state, as entries of the description."""
         raise AssertionError
 
     def _relearn(self, d: dict[str, Any], reader: Reader) -> None:
-        """Take back what :meth:`_learned` has given, all of it or nothing."""
+        """Restore the state from :meth:`_learned`, all of it or nothing."""
         raise AssertionError
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Refuse invalid parameters."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file: one safetensors file, without pickle.
 
         It holds the parameters and what was learned: labels, structure, vocabularies, weights,
-        history, and where an online learner stopped, so that ``partial_fit`` goes on bit for bit.
-        Two equal fits give the same bytes; therefore times (``seconds`` of ``history_``) are not in
-        it. Not in it either are the working states of other solvers: after loading, ``warm_start``
-        begins at the weights, and there is no ``rounds_``.
+        history, and the state of an online learner, so that ``partial_fit`` continues bit for bit.
+        Two equal fits give the same bytes; therefore times (``seconds`` of ``history_``) are left
+        out. So are the working states of other solvers: after loading, ``warm_start`` begins at the
+        weights, and there is no ``rounds_``.
 
-        Parameters that a file cannot hold (callbacks, solvers and costs of your own, functions,
-        random generators) are left out, with a warning, and are their defaults after loading. A
-        structure of your own is not stored either: ``load`` takes it.
+        Parameters that a file cannot hold (callbacks, your own solvers and costs, functions, random
+        generators) are left out, with a warning, and have their defaults after loading. Your own
+        structure is not stored either: pass it to ``load``.
 
         Parameters
         ----------
         path : str or path
-            The file; one that is there is replaced once the new one is whole.
+            The file; an existing one is replaced once the new one is complete.
         """
         writer = Writer(_KINDS)
         description = self._described(writer)
@@ -77,7 +77,7 @@ class StoredEstimator(Stored):
         return self._described(writer), writer.tensors
 
     def _described(self, writer: Writer) -> dict[str, Any]:
-        """Return the description of a fitted estimator; its arrays are the writer's."""
+        """Return the description of a fitted estimator; its arrays go to the writer."""
         check_is_fitted(self)
         self._check_parameters()
         parameters = _parameters(self, writer)
@@ -117,7 +117,7 @@ class StoredEstimator(Stored):
 
 
 def _parameters(estimator: Any, writer: Writer, inside: str = "") -> dict[str, Any]:
-    """Return the parameters that a file can hold; ``inside`` is before the names of others."""
+    """Return the parameters that a file can hold; ``inside`` is the prefix of nested names."""
     stored: dict[str, Any] = {}
     for name, value in sorted(estimator.get_params(deep=False).items()):
         if name not in _PASSING:
@@ -134,7 +134,7 @@ def _parameters(estimator: Any, writer: Writer, inside: str = "") -> dict[str, A
 
 
 def library_name(estimator: StoredEstimator) -> str:
-    """Return the class of an estimator of the library; others cannot be found again by a name."""
+    """Return the name of a library class; other classes could not be found again by name."""
     kind = type(estimator)
     if getattr(import_module("structlearn.estimators"), kind.__name__, None) is not kind:
         raise Unstorable(f"a {kind.__name__}")
@@ -142,7 +142,7 @@ def library_name(estimator: StoredEstimator) -> str:
 
 
 def _unfitted(d: dict[str, Any], reader: Reader, kind: type[Any] | None = None) -> Any:
-    """Return an estimator that has learned nothing; parameters left out have their defaults."""
+    """Return an unfitted estimator; parameters not stored have their defaults."""
     if kind is None:
         kind = _library_class(reader.name, d["class"])
     parameters = {}
@@ -156,12 +156,12 @@ def _unfitted(d: dict[str, Any], reader: Reader, kind: type[Any] | None = None) 
 
 def _library_class(name: str, stored: Any) -> type[Any]:
     home = import_module("structlearn.estimators")
-    known = isinstance(stored, str) and stored in home.__all__
-    kind = getattr(home, stored) if known else None
+    exists = isinstance(stored, str) and stored in home.__all__
+    kind = getattr(home, stored) if exists else None
     if not (isinstance(kind, type) and issubclass(kind, StoredEstimator)):
         raise FileError(
             name,
-            f"the model of {stored!r}, a class that structlearn does not have; if it is yours, "
+            f"the model of {stored!r}, a class unknown to structlearn; if it is yours, "
             "load of that class reads the file",
         )
     return kind

@@ -1,4 +1,4 @@
-"""What reads X, and which weights there are: vocabularies and layouts in files."""
+"""Feature encoders and weight layouts in files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def whole_number(value: Any, what: str, most: int = 2**31 - 1) -> int:
 
 
 def write_frame(frame: Frame, weights: Vector, writer: Writer) -> dict[str, Any]:
-    """Return all of a fitted model and its weights, as entries of a file's description."""
+    """Return a fitted model and its weights, as entries of a file's description."""
     encoder = frame.encoder
     learned = {
         "structure": frame.structure,
@@ -50,7 +50,7 @@ def write_frame(frame: Frame, weights: Vector, writer: Writer) -> dict[str, Any]
 
 
 def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
-    """Return what :func:`write_frame` was given; sizes, pointers and numbers are all checked."""
+    """Return the arguments of :func:`write_frame`; sizes, pointers and numbers are all checked."""
     structure = reader.value(d["structure"])
     if not isinstance(structure, Structure):
         raise ValueError(f"{structure!r} is not a structure")
@@ -62,7 +62,7 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     for automaton in getattr(structure, "automata", ()):
         if automaton.next.shape[-1] != len(classes):
             raise ValueError(
-                f"automata over {automaton.next.shape[-1]} labels, and there are {len(classes)}"
+                f"automata over {automaton.next.shape[-1]} labels instead of {len(classes)}"
             )
     features, weights = reader.value(d["features"]), reader.value(d["weights"])
     encoder = ExampleEncoder(
@@ -71,8 +71,8 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
         min_count=whole_number(features["min_count"], "min_count"),
     )
     encoder.encoders.update(features["blocks"])
-    if not all(isinstance(one, BlockEncoder) for one in encoder.encoders.values()):
-        raise ValueError("features that are not read in a known way")
+    if not all(isinstance(e, BlockEncoder) for e in encoder.encoders.values()):
+        raise ValueError("features of an unknown encoder")
     expected, blocks = structure.blocks(len(classes)), weights["blocks"]
     if set(blocks) != set(expected) or not set(encoder.encoders) <= set(expected):
         raise ValueError(f"blocks {sorted(blocks)}; {structure!r} has {sorted(expected)}")
@@ -83,21 +83,21 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
         _check_block(block, name, spec, encoder.encoders.get(name))
         if block is not None:
             if block.size > len(values) - at:
-                raise ValueError(f"there are not as many weights as {name!r} needs")
+                raise ValueError(f"fewer weights than {name!r} needs")
             _check_rows(block, name, values[at : at + block.size])
             if block.hierarchy and len(block.hierarchy.member_ptr) != len(classes) + 1:
                 raise ValueError("a hierarchy of other classes")
             at += block.size
     if at != len(values):
-        raise ValueError(f"{len(values)} weights, where the blocks have {at}")
-    widths = {name: one.n_features for name, one in encoder.encoders.items()}
+        raise ValueError(f"{len(values)} weights, but the blocks have {at}")
+    widths = {name: e.n_features for name, e in encoder.encoders.items()}
     columns = checked_columns(features["columns"], widths)
     layout = WeightLayout({name: blocks[name] for name in expected})
     return Frame(encoder, structure, classes, layout, columns=columns), values
 
 
 def write_classes(classes: npt.NDArray[Any], writer: Writer) -> Any:
-    """Return the labels; some that learners take are of types that files have not."""
+    """Return the labels; refuse types that learners accept but files cannot store."""
     try:
         return writer.value(classes)
     except Unstorable:
@@ -109,7 +109,7 @@ def write_classes(classes: npt.NDArray[Any], writer: Writer) -> Any:
 
 
 def read_classes(stored: Any, reader: Reader, has_labels: bool) -> npt.NDArray[Any]:
-    """Return the labels, which must differ."""
+    """Return the labels, which must be distinct."""
     classes = reader.value(stored)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise ValueError("the labels are not a list")
@@ -122,7 +122,7 @@ def read_classes(stored: Any, reader: Reader, has_labels: bool) -> npt.NDArray[A
 
 
 def _check_constraints(structure: Constrained, classes: npt.NDArray[Any]) -> None:
-    """Refuse constraints on labels that there are not."""
+    """Refuse constraints on unknown labels."""
     names = list(range(len(classes)))
     if structure.classes is not None:
         names = structure.classes
@@ -137,14 +137,14 @@ def _check_constraints(structure: Constrained, classes: npt.NDArray[Any]) -> Non
 
 
 def checked_columns(columns: Any, widths: Mapping[str, int]) -> Columns:
-    """Return names of columns, block by block; a block has ``widths[block]`` of them."""
+    """Return the column names by block; a block has ``widths[block]`` of them."""
     for name, names in columns.items():
         if not isinstance(names, np.ndarray) or names.shape != (widths[name],):
-            raise ValueError(f"not as many names of columns as {name!r} has columns")
-        if not all(isinstance(one, str) for one in names.tolist()):
+            raise ValueError(f"the names of columns of {name!r} are not as many as its columns")
+        if not all(isinstance(n, str) for n in names.tolist()):
             raise ValueError(f"the columns of {name!r} have names that are not strings")
-    found: Columns = columns
-    return found
+    checked: Columns = columns
+    return checked
 
 
 def _array_encoder(kind: type[DenseEncoder | SparseEncoder]) -> Kind:
@@ -174,7 +174,7 @@ def _token_arguments(encoder: TokenEncoder) -> dict[str, Any]:
 
 
 def _check_block(block: Any, name: str, spec: Block, encoder: BlockEncoder | None) -> None:
-    """Refuse a block whose arrays do not agree with the structure and with the features."""
+    """Refuse a block whose arrays contradict the structure or the features."""
     if block is None:
         if encoder is not None or not (spec.shared or spec.optional):
             raise ValueError(f"the block {name!r} has no weights")
@@ -203,13 +203,13 @@ def _check_block(block: Any, name: str, spec: Block, encoder: BlockEncoder | Non
 
 
 def _check_rows(block: WeightBlock, name: str, weights: Vector) -> None:
-    """Refuse pointers, outcomes and fillings that the core must not see."""
+    """Refuse pointers, outcomes and fillings that would crash the core."""
     if block.row_ptr is not None and block.column is not None:
         SparseWeights(block.row_ptr, block.column, weights, block.real).place(block, name)
     elif block.real is not None:
         raise ValueError(f"{name!r} has rows that are filled up, and none that are not")
     if block.real is not None and (weights[block.real == 0] != 0).any():
-        raise ValueError(f"{name!r} has weights where there are none")
+        raise ValueError(f"{name!r} has nonzero fillers")
     if block.real is not None and block.real.max(initial=0) > 1:
         raise ValueError(f"{name!r} has marks other than 0 and 1")
 
@@ -223,9 +223,9 @@ def _hierarchy(nodes: Any, member_ptr: Any, member: Any) -> ClassHierarchy:
 
 
 def _check_hierarchy(tree: Any, spec: Block) -> None:
-    """Refuse a hierarchy that the core must not see."""
+    """Refuse a hierarchy that would crash the core."""
     if not isinstance(tree, ClassHierarchy):
-        raise ValueError("a hierarchy that is none")
+        raise ValueError("not a hierarchy")
     nodes = tree.nodes
     if not isinstance(nodes, list) or not all(isinstance(node, str) for node in nodes):
         raise ValueError("a hierarchy whose nodes have no names")
@@ -242,7 +242,7 @@ def _check_hierarchy(tree: Any, spec: Block) -> None:
         raise ValueError("a hierarchy with a node that does not exist")
 
 
-#: Class -> how its objects are stored: what a fitted model has besides its structure.
+#: Class -> how its objects are stored: the parts of a fitted model besides its structure.
 FRAME_KINDS: Mapping[type, Kind] = {
     DenseEncoder: _array_encoder(DenseEncoder),
     SparseEncoder: _array_encoder(SparseEncoder),

@@ -1,7 +1,7 @@
-"""What a file holds of an :class:`~structlearn.estimators.HMM`: counts, and what was made of them.
+"""The file contents of an :class:`~structlearn.estimators.HMM`: counts and derived scores.
 
-Scores of labels and factors of covariances are stored as they are and not worked out again: other
-machines may round them in another way. Those of words, which are many, are made of their counts.
+Scores of labels and factors of covariances are stored, not recomputed: other machines may round
+differently. Scores of words, which are many, are recomputed from their counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .models import write_calibration
 
 
 def write_hmm(hmm: Any, writer: Writer) -> dict[str, Any]:
-    """Return the labels, what they emit, counts and scores, as entries of a description."""
+    """Return the labels, emissions, counts and scores, as entries of a description."""
     counts = hmm._label_counts
     learned = {
         "order": len(counts.initial),
@@ -35,7 +35,7 @@ def write_hmm(hmm: Any, writer: Writer) -> dict[str, Any]:
 
 
 def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
-    """Return order, classes, counts and scores, all of the same number of labels."""
+    """Return order, classes, counts and scores, all for the same number of labels."""
     classes = read_classes(d["labels"], reader, True)
     order = whole_number(d["order"], "the order", 8)
     k = len(classes)
@@ -43,7 +43,7 @@ def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
 
     def by_length(tables: Any, length: int) -> list[Any]:
         if len(tables) != length:
-            raise ValueError(f"counts of {len(tables)} lengths, where the order is {order}")
+            raise ValueError(f"counts of {len(tables)} lengths, but the order is {order}")
         return [
             checked_numbers(table, "a table of counts", (k,) * j, 0.0)
             for j, table in enumerate(tables, 1)
@@ -52,7 +52,7 @@ def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
     shapes = {"start": 1, "end": 1, **{f"transition{j}": j + 1 for j in range(1, order)}}
     shapes["transition"] = order + 1
     if order < 1 or set(blocks) != set(shapes):
-        raise ValueError(f"scores of {sorted(blocks)}, where the order is {order}")
+        raise ValueError(f"scores of {sorted(blocks)}, but the order is {order}")
     return {
         "order": order,
         "classes": classes,
@@ -66,10 +66,10 @@ def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
     }
 
 
-# -- what labels emit -----------------------------------------------------------------------------
+# -- emissions -----------------------------------------------------------------------------------
 
-#: Arrays and their shapes: labels (k), columns (d), known words (w), suffixes and the lack of one
-#: (s), words in lower case (l).
+#: Arrays and their shapes: labels (k), columns (d), known words (w), suffixes including none (s),
+#: words in lower case (l).
 _MOMENTS = {"weight": "k", "mean": "kd", "scatter": "kdd"}
 _GAUSSIAN = {
     "_origin": "d",
@@ -79,12 +79,12 @@ _GAUSSIAN = {
     "_centres": "kd",
     "_constant": "k",
 }
-#: Those without numbers below 0.
+#: Those without negative numbers.
 _COUNTS = ("weight",)
 
 
 def _emissions(hmm: Any) -> dict[str, Any]:
-    """Return how X is read, the counts, and what makes scores of them."""
+    """Return the reader of X, the counts, and the parameters that turn them into scores."""
     emissions, counts = hmm.emissions_, hmm._emission_counts
     if isinstance(emissions, GaussianEmissions):
         return {
@@ -108,7 +108,7 @@ def _attributes(of: Any, shapes: dict[str, str]) -> dict[str, Any]:
 
 
 def _checked(stored: Any, shapes: dict[str, str], **sizes: int) -> dict[str, Any]:
-    """Return arrays of finite numbers, all of the shapes that these sizes make."""
+    """Return arrays of finite numbers, with shapes given by these sizes."""
     return {
         name: checked_numbers(
             stored[name],
@@ -121,7 +121,7 @@ def _checked(stored: Any, shapes: dict[str, str], **sizes: int) -> dict[str, Any
 
 
 def read_emissions(d: dict[str, Any], k: int) -> tuple[Any, Any, Any, Any]:
-    """Return the names of columns, the reader of X, the counts and the emissions."""
+    """Return the column names, the reader of X, the counts and the emissions."""
     if d["kind"] == "gaussian":
         return _read_gaussian(d, k)
     if d["kind"] != "categorical":

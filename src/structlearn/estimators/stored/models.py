@@ -1,4 +1,4 @@
-"""What a file holds of a :class:`~structlearn.estimators.StructuredModel`."""
+"""The file contents of a :class:`~structlearn.estimators.StructuredModel`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .frames import read_frame, write_frame
 
 
 def write_model(model: Any, writer: Writer) -> dict[str, Any]:
-    """Return what a model has learned, as entries of a description."""
+    """Return the learned state of a model, as entries of a description."""
     frame = Frame(
         model._encoder, model.structure_, model.classes_, model._layout, columns=model._columns
     )
@@ -40,20 +40,20 @@ def write_model(model: Any, writer: Writer) -> dict[str, Any]:
 
 
 def _history(history: list[dict[str, Any]], writer: Writer) -> list[dict[str, Any]]:
-    """Return the records without what another run would change, or a file cannot hold."""
+    """Return the records without run times, and without values that a file cannot hold."""
     records = []
     for record in history:
-        kept = {}
+        stored = {}
         for name, value in record.items():
             if name != "seconds":
                 with writer.or_left_out(f"{name!r} of history_"):
-                    kept[str(name)] = writer.value(value)
-        records.append(kept)
+                    stored[str(name)] = writer.value(value)
+        records.append(stored)
     return records
 
 
 def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
-    """Make a model what was stored; all is checked before the model is changed."""
+    """Restore a stored model; everything is checked before the model is changed."""
     frame, weights = read_frame(d, reader)
     training = reader.value(d["training"])
     history = training["history"]
@@ -63,8 +63,8 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     online = training["online"]
     if online is not None:
         _check_online(online, len(weights))
-    told = {name: training[name] for name in ("solver_", "approximate_") if name in training}
-    if not all(value is None or isinstance(value, str) for value in told.values()):
+    texts = {name: training[name] for name in ("solver_", "approximate_") if name in training}
+    if not all(value is None or isinstance(value, str) for value in texts.values()):
         raise ValueError("a solver without a name")
     calibration = read_calibration(training["calibration"])
     counts = training.get("class_count_")
@@ -78,17 +78,17 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     model._keep_calibration(calibration)
     if online is not None:
         model._online = online
-    for name, value in told.items():
+    for name, value in texts.items():
         setattr(model, name, value)
 
 
 def write_calibration(model: Any) -> dict[str, Any] | None:
-    """Return what a dev set said of a model's probabilities; None: none was asked."""
+    """Return the calibration of a model on a dev set; None if there is none."""
     return None if model.calibration_ is None else model.calibration_.as_dict()
 
 
 def read_calibration(d: Any) -> Calibration | None:
-    """Return what :func:`write_calibration` has given."""
+    """Return the calibration from :func:`write_calibration`."""
     return None if d is None else Calibration.from_dict(d)
 
 
@@ -99,7 +99,7 @@ def _number(value: Any) -> float | None:
 
 
 def _check_online(state: Any, n_weights: int) -> None:
-    """Refuse all but vectors as long as the weights, and finite numbers."""
+    """Refuse anything but vectors as long as the weights, and finite numbers."""
     if not isinstance(state, OnlineState):
         raise ValueError("not the state of an online learner")
     for name in ("v", "behind", "squares"):

@@ -1,4 +1,4 @@
-"""What a file holds of a :class:`~structlearn.estimators.MultiLabelClassifier`."""
+"""The file contents of a :class:`~structlearn.estimators.MultiLabelClassifier`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_classifier(classifier: Any, writer: Writer) -> dict[str, Any]:
     library_name(classifier.estimator_)
     inner = Writer(writer.kinds)
     content = classifier.estimator_._described(inner), inner.tensors
-    writer.left_out += [f"estimator__{one}" for one in inner.left_out]
+    writer.left_out += [f"estimator__{name}" for name in inner.left_out]
     names = getattr(classifier, "feature_names_in_", None)
     learned = {
         "n_labels": len(classifier.classes_),
@@ -34,15 +34,15 @@ def write_classifier(classifier: Any, writer: Writer) -> dict[str, Any]:
 
 
 def read_classifier(classifier: Any, d: dict[str, Any], reader: Reader) -> None:
-    """Make a classifier what was stored; graph, features and learner must belong together."""
+    """Restore a stored classifier; graph, features and learner must belong together."""
     n_labels = whole_number(d["n_labels"], "the number of labels")
     n_features = whole_number(d["n_features"], "the number of features")
     edges = checked_array(reader.value(d["edges"]), "edges", np.int64, (-1, 2))
-    label_edges(edges, np.empty((0, n_labels), dtype=np.int64))  # refuses what is no graph
+    label_edges(edges, np.empty((0, n_labels), dtype=np.int64))  # refuses an invalid graph
     learner: Any = taken_out(reader.tensors, "learner", reader.name, d["learner"], StoredEstimator)
     width = n_features + bool(classifier.intercept)
     if not n_labels or not n_features or _columns(learner, "label") != n_labels * width:
-        raise ValueError(f"a learner of other features than {n_labels} labels with {width} each")
+        raise ValueError(f"a learner whose features are not {n_labels} labels with {width} each")
     _check_graph(learner, edges, n_labels)
     names = checked_columns(reader.value(d["names"]), {"X": n_features})
     if names:
@@ -59,7 +59,7 @@ def _columns(learner: Any, block: str) -> int | None:
 
 
 def _check_graph(learner: Any, edges: Integers, n_labels: int) -> None:
-    """Refuse a learner whose structure is not the one that the edges make."""
+    """Refuse a learner whose structure is not built from the edges."""
     tree, kind = as_tree(edges, n_labels), type(learner.structure_)
     if tree is None:
         expected = len(edges)

@@ -1,4 +1,4 @@
-"""The emissions of words of a hidden Markov model as counts, in the files of taggers."""
+"""Word emissions of a hidden Markov model as counts, in the files of taggers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..word_emissions import CategoricalEmissions, WordCounts
 def emission_tensors(
     emissions: CategoricalEmissions,
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return what a model file needs to make the emissions again: options and arrays."""
+    """Return the options and arrays from which the emissions can be rebuilt."""
     counts = emissions.counts
     words = [word.encode() for word in counts.index]
     ends = array("I", itertools.accumulate(map(len, words)))
@@ -27,7 +27,7 @@ def emission_tensors(
 
 
 def stored_words(tensors: Mapping[str, Tensor]) -> list[str]:
-    """Return the words that a model file has counts of."""
+    """Return the counted words of a model file."""
     text = bytes(tensors["emission.words"].data)
     check_dtype("emission.ends", tensors["emission.ends"], "U32")
     bounds = [0, *array("I", bytes(tensors["emission.ends"].data))]

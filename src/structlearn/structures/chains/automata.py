@@ -1,7 +1,7 @@
-"""Automata over label numbers, as structures read them.
+"""Automata over label indices, in the form that structures read.
 
 An automaton is any object with the attributes ``next`` (states, labels) or (positions, states,
-labels), ``start`` and ``accepting`` (states,): deterministic, −1 where there is no way on.
+labels), ``start`` and ``accepting`` (states,): deterministic, −1 if there is no next state.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ...array_types import Integers
 
 
 class AutomatonLike(Protocol):
-    """What structures read of an automaton."""
+    """The attributes of an automaton that structures read."""
 
     @property
     def next(self) -> Any:
-        """The state that each label leads to from each state."""
+        """The next state for each state and label."""
 
     @property
     def start(self) -> int:
@@ -28,7 +28,7 @@ class AutomatonLike(Protocol):
 
     @property
     def accepting(self) -> Any:
-        """Which states accept."""
+        """Whether each state accepts."""
 
 
 class _Automaton(NamedTuple):
@@ -39,12 +39,12 @@ class _Automaton(NamedTuple):
 
 def checked(automata: Iterable[AutomatonLike]) -> tuple[_Automaton, ...]:
     """Return automata with arrays of the right types; the core checks the rest."""
-    found = []
+    converted = []
     for automaton in automata:
         try:
             table = np.ascontiguousarray(automaton.next, dtype=np.int32)
             accepting = np.ascontiguousarray(automaton.accepting, dtype=bool)
-            found.append(_Automaton(table, int(automaton.start), accepting))
+            converted.append(_Automaton(table, int(automaton.start), accepting))
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"{automaton!r} is not an automaton: {error}") from None
         if table.ndim not in (2, 3) or accepting.shape != table.shape[-2:-1]:
@@ -52,11 +52,11 @@ def checked(automata: Iterable[AutomatonLike]) -> tuple[_Automaton, ...]:
                 "an automaton has next of shape (states, labels) or (positions, states, labels) "
                 f"and accepting of shape (states,), got {table.shape} and {accepting.shape}"
             )
-    return tuple(found)
+    return tuple(converted)
 
 
 def automata_row(automata: Sequence[_Automaton]) -> Integers:
-    """Return the row of whole numbers by which an example brings automata into the core."""
+    """Return the row of integers that encodes an example's automata for the core."""
     row: list[Any] = [[len(automata)]]
     for a in automata:
         positions = len(a.next) if a.next.ndim == 3 else 0
@@ -65,8 +65,8 @@ def automata_row(automata: Sequence[_Automaton]) -> Integers:
 
 
 def read_row(row: Integers) -> tuple[_Automaton, ...]:
-    """Return the automata that :func:`automata_row` wrote."""
-    found, at = [], 1
+    """Return the automata encoded by :func:`automata_row`."""
+    automata, at = [], 1
     for _ in range(int(row[0]) if len(row) else 0):
         states, labels, positions, start = map(int, row[at : at + 4])
         at += 4
@@ -74,15 +74,15 @@ def read_row(row: Integers) -> tuple[_Automaton, ...]:
         at += states
         shape = (positions, states, labels) if positions else (states, labels)
         size = max(positions, 1) * states * labels
-        found.append(
+        automata.append(
             _Automaton(row[at : at + size].reshape(shape).astype(np.int32), start, accepting)
         )
         at += size
-    return tuple(found)
+    return tuple(automata)
 
 
 def accepts(automaton: _Automaton, labels: Iterable[tuple[int, int]]) -> bool:
-    """Tell whether an automaton accepts labels, each with the position where it is read."""
+    """Tell whether an automaton accepts labels, each given with its position."""
     state = automaton.start
     for position, k in labels:
         table = automaton.next if automaton.next.ndim == 2 else automaton.next[position]
@@ -95,7 +95,7 @@ def accepts(automaton: _Automaton, labels: Iterable[tuple[int, int]]) -> bool:
 def joint_steps(
     automata: Sequence[_Automaton], state: tuple[int, ...], position: int, n_labels: int
 ) -> Iterator[tuple[tuple[int, ...], Integers]]:
-    """Iterate over the joint states that labels lead to from one, each with its labels."""
+    """Iterate over the joint states reachable from one by a label, each with its labels."""
     if not automata:
         yield (), np.arange(n_labels)
         return

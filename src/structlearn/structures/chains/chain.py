@@ -20,7 +20,7 @@ from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from .chain_program import chain_rows
 
-#: As many tables as the core has room for.
+#: The most tables that the core supports.
 _MAX_ORDER = 13
 
 
@@ -35,14 +35,14 @@ class Chain(NativeStructure, BeamSearch):
     label : (L, K)
     transition : (K,)*(order+1), shared by all positions, or (max(L−order, 0),) + that
         Reads the labels oldest first: ``transition[previous, current]``. May be left out.
-    transition1, transition2, … : tables of lower orders beside it (back-off), shaped alike
+    transition1, transition2, … : further tables of lower orders (back-off), in the same shapes
     start, end : (K,)
         Scores of the first and of the last label.
 
     Parameters
     ----------
     order : int, default=1
-        How many labels back a transition looks; 0 scores each position alone.
+        The number of previous labels that a transition depends on; 0 scores each position alone.
 
     References
     ----------
@@ -87,7 +87,7 @@ class Chain(NativeStructure, BeamSearch):
 
     @property
     def pair_block(self) -> str | None:
-        """The block of label pairs; an order above one has it too."""
+        """The block of label pairs; orders above one have it too."""
         return self._transition_name(1) if self.order else None
 
     def joined(self, place: Any, other: Any, **scores: Any) -> tuple[str, int, bool] | None:
@@ -166,7 +166,7 @@ class Chain(NativeStructure, BeamSearch):
         return labels
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if a part of it is forbidden; a list for a batch."""
         theta = self._one(scores)
         labels = self._check_output(y, theta)
         total = 0.0
@@ -189,7 +189,7 @@ class Chain(NativeStructure, BeamSearch):
             yield np.array(y, dtype=np.int64)
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
-        """Return the rows: windows that follow each other agree on the labels they share."""
+        """Return the rows: consecutive windows agree on the labels they share."""
         return chain_rows(self, {name: self._positions(name, theta) for name in theta})
 
     def _others(
@@ -206,23 +206,22 @@ class Chain(NativeStructure, BeamSearch):
         order = max((j for j in orders if j < length), default=0)
         if order == 0:
             return entropy_of_choices(p["label"])
-        # Windows: the first one's labels, and then a label after those before it.
+        # Windows: the first one's labels, and then each next label given the previous ones.
         windows = p[self._transition_name(order)].reshape(length - order, -1, n_labels)
         first = entropy_of_choices(windows[:1].sum(axis=2))
         return first + entropy_of_choices(windows.reshape(-1, n_labels))
 
     def _centred_choices(self, theta: dict[str, Any]) -> dict[str, Any]:
-        """Return scores less a constant for each position."""
+        """Return scores minus a constant for each position."""
         return centred(theta, {n: len(block.outcomes) for n, block in self.blocks(1).items()})
 
     # -- beam search ----------------------------------------------------------------------------
 
     def beam(self, width: int, **scores: Any) -> Any:
-        """Return the best output that a beam of this width finds: a :class:`Solution`.
+        """Return the best output in a beam of this width: a :class:`Solution`.
 
-        The beam holds prefixes that differ in their last ``order`` labels: with room for all
-        K^order of them it is Viterbi. Time O(L · width · K · order). ``exact`` is True where no
-        prefix had to be dropped.
+        The beam holds prefixes that differ in their last ``order`` labels: with width K^order it is
+        Viterbi. Time O(L · width · K · order). ``exact`` is True if no prefix was dropped.
         """
         check_width(width)
         theta = self._one(scores)
@@ -236,7 +235,7 @@ class Chain(NativeStructure, BeamSearch):
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)
-        if approximate < 2**53:  # floating point counts exactly so far
+        if approximate < 2**53:  # floating point is exact up to here
             return int(approximate)
         return int(self._count_paths(theta, object))
 
@@ -251,7 +250,7 @@ class Chain(NativeStructure, BeamSearch):
     def _legal_steps(self, theta: Mapping[str, Any], dtype: Any) -> Iterator[tuple[Any, int]]:
         """Iterate over the positions: 1 for a label that is legal after a window, else 0.
 
-        Each with the number of labels that have to be remembered after it.
+        Each with the number of labels to remember after it.
         """
         length = len(theta["label"])
         finite = {name: np.isfinite(a).astype(dtype) for name, a in theta.items()}

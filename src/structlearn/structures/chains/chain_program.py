@@ -1,4 +1,4 @@
-"""A chain as an integer program: the variables z of eq. 17.33 and the rows that tie them."""
+"""A chain as an integer program: the variables z of eq. 17.33 and their rows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def chain_rows(chain: Chain, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
-    """Return the rows of a chain with these blocks, shared ones spread over their positions.
+    """Return the rows of a chain with these blocks, shared ones repeated by position.
 
-    Windows of the highest order with any position carry the path: neighbours agree on the labels
-    they share, so that the relaxation is tight. Lower orders and labels are their sums.
+    The widest windows present carry the path: neighbours agree on the labels they share, so the
+    relaxation is tight. Lower orders and labels are their sums.
     """
     build = RowBuilder(shapes)
     label = build.parts["label"]
@@ -74,6 +74,6 @@ def chain_rows(chain: Chain, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilde
 
 
 def _front(window: Integers, first: int, n: int) -> Integers:
-    """Return a window's table with n axes from ``first`` on in front, the others behind."""
+    """Return a window's table with n axes from ``first`` on moved to the front."""
     wanted = range(first, first + n)
     return np.transpose(window, (*wanted, *(a for a in range(window.ndim) if a not in wanted)))

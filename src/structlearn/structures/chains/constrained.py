@@ -1,4 +1,4 @@
-"""Chains and segmentations whose outputs some automata accept."""
+"""Chains and segmentations whose outputs must be accepted by automata."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ TOLERANCE = 1e-9
 
 
 class CertifiedSum(NamedTuple):
-    """A sum over the outputs that automata accept, and how far it is proven.
+    """A sum over the accepted outputs, with an error bound.
 
     Attributes
     ----------
     value : float
         ε log Σ exp(score/ε), over the outputs that the automata of the product accept.
     bound : float
-        At most this share of the sum is of outputs that other automata reject: the sum over what
-        all of them accept lies between ``value + ε log(1 − bound)`` and ``value``. 0: it is exact.
+        The largest share of the sum that outputs rejected by other automata may have: the sum over
+        the outputs accepted by all lies between ``value + ε log(1 − bound)`` and ``value``. 0 if it
+        is exact.
     states : int
-        States of the product.
+        The number of states of the product.
     automata : int
-        How many automata are in it.
+        The number of automata in it.
     """
 
     value: float
@@ -49,7 +50,7 @@ class CertifiedSum(NamedTuple):
 
 
 class _Accepted(NativeStructure):
-    """What chains and segmentations under automata have in common."""
+    """Common parts of chains and segmentations under automata."""
 
     method = "automaton"
     topology = ("automata",)
@@ -67,8 +68,8 @@ class _Accepted(NativeStructure):
 
     def __repr__(self) -> str:
         own = {k: v for k, v in vars(self).items() if k in ("order", "max_length")}
-        shown = ", ".join(f"{k}={v!r}" for k, v in own.items())
-        return f"{type(self).__name__}({len(self.automata)} automata, {shown})"
+        options = ", ".join(f"{k}={v!r}" for k, v in own.items())
+        return f"{type(self).__name__}({len(self.automata)} automata, {options})"
 
     # -- outputs --------------------------------------------------------------------------------
 
@@ -77,26 +78,26 @@ class _Accepted(NativeStructure):
         raise AssertionError
 
     def _of_example(self, scores: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the automata of the structure and those that an example brings."""
-        given = scores.get("automata")
-        if given is None:
+        """Return the automata of the structure and those of the example."""
+        extra = scores.get("automata")
+        if extra is None:
             return self.automata
-        return (*self.automata, *read_row(self._as_topology("automata", given)))
+        return (*self.automata, *read_row(self._as_topology("automata", extra)))
 
     def accepts(self, y: Any, **scores: Any) -> bool:
-        """Tell whether all automata accept an output; of the scores ``automata`` are read."""
+        """Tell whether all automata accept an output; ``automata`` is read from the scores."""
         symbols = [(int(i), int(k)) for i, k in self._symbols(y)]
         return all(accepts(automaton, symbols) for automaton in self._of_example(scores))
 
     def encode(self, y: Any, **scores: Any) -> Any:
-        """Return μ(y); raises ``ValueError`` where an automaton rejects y; a list for a batch."""
+        """Return μ(y); raise ``ValueError`` if an automaton rejects y; a list for a batch."""
         counts = super().encode(y, **scores)
         if not self.accepts(y, **scores):
             raise ValueError("an automaton rejects the output")
         return counts
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where an automaton rejects it; a list for a batch."""
+        """Return the score of y, −∞ if an automaton rejects it; a list for a batch."""
         free = {name: a for name, a in scores.items() if name != "automata"}
         value: float = super().score(y, **free)
         return value if self.accepts(y, **scores) else -np.inf
@@ -115,7 +116,7 @@ class _Accepted(NativeStructure):
 
     @takes_batches
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the best output with its value and the states of the product that proved it."""
+        """Return the best output with its value and the number of states that proved it."""
         batch, theta, n = self._convert(scores)
         if batch:
             flat, ptr, values, states = _core.constrained_search_batch(
@@ -129,23 +130,23 @@ class _Accepted(NativeStructure):
     def certified_sum(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return ε log Σ exp(score/ε), ε > 0, with its proof: a :class:`CertifiedSum`.
+        """Return ε log Σ exp(score/ε), ε > 0, with an error bound: a :class:`CertifiedSum`.
 
-        :meth:`infer`, :meth:`log_partition` and :meth:`marginals` are of the same sum. A list for a
+        :meth:`infer`, :meth:`log_partition` and :meth:`marginals` use the same sum. A list for a
         batch.
         """
         check_temperature(temperature)
         if temperature == 0:
             raise ValueError("temperature must be > 0 here; solve proves the maximum")
         batch, theta, n = self._convert(scores)
-        found = _core.constrained_sum_batch(
+        rows = _core.constrained_sum_batch(
             self._core,
             theta if batch else {name: [a] for name, a in theta.items()},
             n,
             float(temperature),
             n_threads(n_jobs),
         )
-        sums = [CertifiedSum(*one) for one in found]
+        sums = [CertifiedSum(*row) for row in rows]
         return sums if batch else sums[0]
 
     def _local_entropy(
@@ -159,7 +160,7 @@ class _Accepted(NativeStructure):
         raise AssertionError
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
-        """Refuse: the rows of constraints are made by ``with_constraints``."""
+        """Refuse: ``with_constraints`` makes the rows of constraints."""
         raise CapabilityError(
             f"{type(self).__name__} has no program. What works: as_program of "
             "structlearn.constraints.with_constraints(...)"
@@ -175,7 +176,7 @@ class _Accepted(NativeStructure):
         free = {name: a for name, a in theta.items() if name != "automata"}
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_accepted(free, automata, np.float64)
-        if approximate < 2**53:  # floating point counts exactly so far
+        if approximate < 2**53:  # floating point is exact up to here
             return int(approximate)
         return int(self._count_accepted(free, automata, object))
 
@@ -189,7 +190,7 @@ class _Accepted(NativeStructure):
                 "works: a larger max_states; kbest for the best outputs"
             )
 
-    # -- what examples bring --------------------------------------------------------------------
+    # -- automata of examples ------------------------------------------------------------------
 
     def _as_topology(self, name: str, value: Any) -> Integers:
         if isinstance(value, np.ndarray):
@@ -208,30 +209,30 @@ class _Accepted(NativeStructure):
 
 
 class ConstrainedChain(_Accepted, Chain):
-    """A chain whose label sequences some automata accept: their product is a chain again.
+    """A chain whose label sequences must be accepted by automata: their product is again a chain.
 
-    Blocks, parts and queries are those of :class:`Chain`, and so is their meaning: argmax, sums,
-    marginals, k-best lists and samples are over the accepted sequences, and exact. Time
-    O(L · S · K^(order+1)) for S states of the product of the automata.
+    Blocks, parts and queries are those of :class:`Chain`: argmax, sums, marginals, k-best lists and
+    samples are over the accepted sequences, and exact. Time O(L · S · K^(order+1)) for S states of
+    the product of the automata.
 
-    For best outputs the product is made of those automata only that reject an answer of the search
-    without them. Sums are over the whole product where it has at most ``max_states`` states; else
-    those automata are left out that reject less than ``tolerance`` of the sum, and
-    :meth:`certified_sum` tells the bound.
+    For best outputs the product contains only the automata that reject an answer of the search
+    without them. Sums use the whole product if it has at most ``max_states`` states; otherwise the
+    automata that reject less than ``tolerance`` of the sum are left out, and :meth:`certified_sum`
+    reports the bound.
 
     Parameters
     ----------
     automata : sequence
-        Deterministic automata over the labels 0..K−1: objects with ``next``, int32 (S, K) or
-        (L, S, K), −1 where there is no way on, ``start`` and ``accepting`` (S,). An example may
-        bring more of them, as ``automata=`` beside its scores.
+        Deterministic automata over the labels 0..K−1: objects with ``next``, int32 (S, K) or (L, S,
+        K), −1 if there is no next state, ``start`` and ``accepting`` (S,). An example may have more
+        of them, as ``automata=`` beside its scores.
     order : int, default=1
-        Of the chain.
+        The order of the chain.
     max_states : int, default=16384
-        More states than these has no product. Beyond, :class:`CapabilityError` tells how many it
-        would take.
+        The largest product. If a query needs more, :class:`CapabilityError` reports how many states
+        it would take.
     tolerance : float, default=1e-9
-        For sums: which share of them may be missing.
+        For sums: the share of them that may be missing.
 
     Examples
     --------
@@ -270,7 +271,7 @@ class ConstrainedChain(_Accepted, Chain):
         return Chain(self.order)
 
     def certified_to(self, tolerance: float) -> ConstrainedChain:
-        """Return the same chain with sums that are certified up to another share of them."""
+        """Return the same chain with its sums certified to another tolerance."""
         return ConstrainedChain(
             self.automata, self.order, max_states=self.max_states, tolerance=tolerance
         )
@@ -299,19 +300,19 @@ class ConstrainedChain(_Accepted, Chain):
                 if longer.ndim > memory:
                     longer = longer.sum(axis=0)
                 for target, labels in joint_steps(automata, state, t, n_labels):
-                    found = after.setdefault(target, np.zeros(longer.shape, dtype=dtype))
-                    found[..., labels] += longer[..., labels]
+                    counts = after.setdefault(target, np.zeros(longer.shape, dtype=dtype))
+                    counts[..., labels] += longer[..., labels]
             ways = after
             self._check_states(ways)
         return _accepted_ways(automata, ways)
 
 
 class ConstrainedSemiMarkov(_Accepted, SemiMarkov):
-    """A segmentation whose labels some automata accept, one symbol for each segment.
+    """A segmentation whose labels must be accepted by automata, one symbol for each segment.
 
     Everything else is as for :class:`ConstrainedChain`, with the blocks of :class:`SemiMarkov`.
     Automata that vary with the position read a label at the first position of its segment. Two
-    neighbouring segments of one label are two symbols. Time O(L · S · K · (max_length + K)).
+    neighbouring segments with the same label are two symbols. Time O(L · S · K · (max_length + K)).
 
     Parameters
     ----------
@@ -352,7 +353,7 @@ class ConstrainedSemiMarkov(_Accepted, SemiMarkov):
         return SemiMarkov(self.max_length)
 
     def certified_to(self, tolerance: float) -> ConstrainedSemiMarkov:
-        """Return the same segmentations with sums certified up to another share of them."""
+        """Return the same segmentations with their sums certified to another tolerance."""
         return ConstrainedSemiMarkov(
             self.automata, self.max_length, max_states=self.max_states, tolerance=tolerance
         )
@@ -376,11 +377,11 @@ class ConstrainedSemiMarkov(_Accepted, SemiMarkov):
             for state, ways in before.items():
                 arrived = ways if i == 0 else ways @ table
                 for target, labels in joint_steps(automata, state, i, n_labels):
-                    some = np.zeros(n_labels, dtype=dtype)
-                    some[labels] = arrived[labels]
+                    allowed = np.zeros(n_labels, dtype=dtype)
+                    allowed[labels] = arrived[labels]
                     for d in range(1, min(self.max_length, length - i) + 1):
-                        found = ended[i + d].setdefault(target, np.zeros(n_labels, dtype=dtype))
-                        found += some * legal["segment"][i, d - 1]
+                        counts = ended[i + d].setdefault(target, np.zeros(n_labels, dtype=dtype))
+                        counts += allowed * legal["segment"][i, d - 1]
             self._check_states(ended[i + 1])
         last = {state: ways * legal.get("end", every) for state, ways in ended[length].items()}
         return _accepted_ways(automata, last)
@@ -388,7 +389,7 @@ class ConstrainedSemiMarkov(_Accepted, SemiMarkov):
 
 def _accepted_ways(automata: Sequence[Any], ways: Mapping[tuple[int, ...], Any]) -> Any:
     return sum(
-        found.sum()
-        for state, found in ways.items()
+        counts.sum()
+        for state, counts in ways.items()
         if all(a.accepting[s] for a, s in zip(automata, state, strict=True))
     )

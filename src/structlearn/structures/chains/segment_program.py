@@ -13,8 +13,8 @@ from ..programs.rows import RowBuilder
 def segment_rows(shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
     """Return the rows of a semi-Markov chain with these blocks, transitions by position.
 
-    Segments are the edges of a path from position 0 to L: as many end at a position as start
-    there, label by label through the transition between them. The relaxation is tight.
+    Segments are the edges of a path from position 0 to L: at each position, as many end as start,
+    label by label through the transition between them. The relaxation is tight.
     """
     build = RowBuilder(shapes)
     segment = build.parts["segment"]

@@ -1,4 +1,4 @@
-"""Lists of segments (start, end, label) that cover a sequence: reading them, and their labels."""
+"""Lists of segments (start, end, label) that cover a sequence, and their labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OpenSegments(list[Segment]):
 
 
 def read_segments(y: Any) -> list[Segment]:
-    """Return the segments as tuples; raise ``ValueError`` unless they follow each other from 0."""
+    """Return the segments as tuples; raise ``ValueError`` unless they are contiguous from 0."""
     segments: list[Segment] = []
     at = 0
     for item in y.tolist() if isinstance(y, np.ndarray) else y:
@@ -41,14 +41,14 @@ def read_segments(y: Any) -> list[Segment]:
 
 
 def labels_at(segments: list[Segment], labels: Any) -> list[Segment]:
-    """Return the segments with the labels that their first positions have."""
+    """Return the segments with the labels of their first positions."""
     starts = [start for start, _, _ in segments]
     picked = np.asarray(labels)[starts].tolist()
     return [(start, end, k) for (start, end, _), k in zip(segments, picked, strict=True)]
 
 
 def rows_per_position(X: Any, y: Any, block: str) -> int:
-    """Return how many rows of features a position has, from the first example and its output."""
+    """Return the number of feature rows per position, from the first example and its output."""
     try:
         example, output = next(iter(X)), next(iter(y))
     except (TypeError, StopIteration):
@@ -67,7 +67,7 @@ def rows_per_position(X: Any, y: Any, block: str) -> int:
         raise ValueError(f"example 0: {error}") from None
     if n_rows == 0 or n_rows % length:
         raise ValueError(
-            f"example 0: {block} has features for {n_rows} segments, no multiple of its {length} "
-            "positions; there is a row for each position and each length"
+            f"example 0: {block} has {n_rows} rows of features, not a multiple of its {length} "
+            "positions; one row is needed for each position and length"
         )
     return n_rows // length

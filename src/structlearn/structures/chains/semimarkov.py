@@ -31,10 +31,9 @@ class SemiMarkov(NativeStructure):
     gaps. Its score is Σ segment[start, end − start − 1, label] + Σ transition[label before, label]
     + start[first label] + end[last label].
 
-    Every query costs O(L · max_length · K + L · K²): what leads up to a position is worked out once
-    and shared by all segments that start there. Of equally good outputs argmax gives, from the end
-    backwards, the first label, then the shortest segment. With ``max_length=1`` it is
-    ``Chain(order=1)``.
+    Every query costs O(L · max_length · K + L · K²): the sum up to a position is computed once and
+    shared by all segments that start there. Ties: argmax gives, from the end backwards, the first
+    label, then the shortest segment. With ``max_length=1`` it is ``Chain(order=1)``.
 
     Score blocks
     ------------
@@ -85,7 +84,7 @@ class SemiMarkov(NativeStructure):
 
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> SemiMarkov:
-        """Return one whose ``max_length`` is that of the features: rows per position."""
+        """Return a structure whose ``max_length`` is the number of feature rows per position."""
         return cls(rows_per_position(X, y, cls.label_block))
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
@@ -130,11 +129,11 @@ class SemiMarkov(NativeStructure):
                 )
 
     def labels_of(self, y: Any) -> list[Any]:
-        """Return the label of each position, that of the segment which covers it."""
+        """Return the label of each position, that of the segment covering it."""
         return [k for start, end, k in read_segments(y) for _ in range(end - start)]
 
     def relabel(self, y: Any, labels: Any) -> list[Segment]:
-        """Return the segments with the labels that their first positions have."""
+        """Return the segments with the labels of their first positions."""
         return labels_at(read_segments(y), labels)
 
     def empty_output(self, labels: Any) -> list[Segment]:
@@ -203,18 +202,18 @@ class SemiMarkov(NativeStructure):
     def decode(self, parts: Any) -> Any:
         """Return the segments whose counts are one, from the block; a list for a list."""
         segment = part_of(parts, "segment")
-        found = [(i, i + d + 1, k) for i, d, k in np.argwhere(segment).tolist()]
-        covered = [0, *(end for _, end, _ in found)]
-        whole = [start for start, _, _ in found] == covered[:-1] and covered[-1] == len(segment)
+        segments = [(i, i + d + 1, k) for i, d, k in np.argwhere(segment).tolist()]
+        covered = [0, *(end for _, end, _ in segments)]
+        whole = [start for start, _, _ in segments] == covered[:-1] and covered[-1] == len(segment)
         if not (whole and np.isin(segment, (0.0, 1.0)).all()):
             raise ValueError(
                 "these parts are not an output: each position must be in exactly one segment of "
                 "count 1"
             )
-        return found
+        return segments
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if a part of it is forbidden; a list for a batch."""
         theta = self._one(scores)
         places = self._places(y, theta, by_position=False)
         return float(sum(table[places[name]].sum() for name, table in theta.items()))
@@ -227,15 +226,15 @@ class SemiMarkov(NativeStructure):
             if start == length:
                 yield []
             for end in range(start + 1, min(start + self.max_length, length) + 1):
-                for rest in cuts(end):
-                    yield [(start, end), *rest]
+                for later in cuts(end):
+                    yield [(start, end), *later]
 
         for spans in cuts(0):
             for labels in itertools.product(range(n_labels), repeat=len(spans)):
                 yield [(*span, k) for span, k in zip(spans, labels, strict=True)]
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
-        """Return the rows: where a segment ends, another starts."""
+        """Return the rows: where a segment ends, another one starts."""
         return segment_rows({name: self._positions(name, theta) for name in theta})
 
     def _others(
@@ -254,21 +253,22 @@ class SemiMarkov(NativeStructure):
     ) -> float:
         p = self.marginals(temperature=temperature, **self._centred_segments(theta, topology))
         segment = p["segment"]
-        # The first label; after each label that starts, its length; after each that ends, the next.
+        # The first label; then each segment's length given its label, and the next label given the
+        # last.
         arrived = segment.sum(axis=1)
-        found = entropy_of_choices(arrived[:1])
-        found += entropy_of_choices(segment.transpose(0, 2, 1).reshape(-1, segment.shape[1]))
+        entropy = entropy_of_choices(arrived[:1])
+        entropy += entropy_of_choices(segment.transpose(0, 2, 1).reshape(-1, segment.shape[1]))
         if "transition" in theta:
-            return found + entropy_of_choices(p["transition"].reshape(-1, segment.shape[2]))
-        return found + entropy_of_choices(arrived[1:])
+            return entropy + entropy_of_choices(p["transition"].reshape(-1, segment.shape[2]))
+        return entropy + entropy_of_choices(arrived[1:])
 
     def _centred_segments(
         self, theta: dict[str, Any], topology: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return scores less one constant per position: a segment of length d has exactly d."""
+        """Return scores minus one constant per position: a segment of length d has exactly d."""
         value = self.solve(**theta, **topology).value
         digits, exponent = math.frexp(value / len(theta["segment"]))
-        rate = math.ldexp(round(math.ldexp(digits, 24)), exponent - 24)  # of 24 binary digits
+        rate = math.ldexp(round(math.ldexp(digits, 24)), exponent - 24)  # 24 binary digits
         lengths = np.arange(1, theta["segment"].shape[1] + 1)
         return {**theta, "segment": theta["segment"] - (rate * lengths)[:, np.newaxis]}
 
@@ -280,7 +280,7 @@ class SemiMarkov(NativeStructure):
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)
-        if approximate < 2**53:  # floating point counts exactly so far
+        if approximate < 2**53:  # floating point is exact up to here
             return int(approximate)
         return int(self._count_paths(theta, object))
 
@@ -298,7 +298,7 @@ class SemiMarkov(NativeStructure):
         return (ended[length] * legal.get("end", every)).sum()
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as arrays, 0 where they are never read."""
+        """Return the scores as arrays, 0 in entries that are never read."""
         segment = scores.get("segment")
         if segment is not None:
             segment = as_scores("segment", segment)

@@ -1,4 +1,4 @@
-"""The table that Viterbi fills, kept for looking at (Algorithm 42 of the chapter, §17.7)."""
+"""The table that Viterbi fills, for inspection (Algorithm 42 of the chapter, §17.7)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Trellis:
     alpha : (L, K) array
         ``alpha[l, k]``: the best score of a prefix that ends at position l with label k.
     back : (L, K) int array
-        ``back[l, k]``: the label before it on that prefix (ζ); −1 at the first position.
+        ``back[l, k]``: the previous label on that prefix (ζ); −1 at the first position.
     path : (L,) int array
         The best labels, read off from the end backwards.
     """
@@ -56,8 +56,8 @@ def trellis(**scores: Any) -> Trellis:
 
     α_{l+1,k} = max_{k'} [α_{l,k'} + transition_{k',k}] + label_{l+1,k}   (eq. 17.48)
 
-    A plain transcript of the algorithm, O(L·K²), for teaching and drawing; ``end`` scores are added
-    at the last position. :meth:`Chain.argmax` is the fast way to the path alone.
+    A plain transcription of the algorithm, O(L·K²), for teaching and drawing; ``end`` scores are
+    added at the last position. :meth:`Chain.argmax` is the fast way to the path alone.
 
     Parameters
     ----------

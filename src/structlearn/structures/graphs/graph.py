@@ -20,13 +20,12 @@ from .pairwise import SUBMODULAR, PairwiseStructure
 class Graph(PairwiseStructure):
     """N labels out of K on the nodes of a graph, with scores on its edges.
 
-    The score of y is Σ_v label[v, y_v] + Σ_e edge[e, y_p, y_q] − Σ_e potts[e]·[y_p ≠ y_q],
-    (p, q) = edges[e]. Finding the best
-    y is NP-hard in general; ``solve`` says how it was found and how good it is. Exact: elimination
-    where the treewidth w is small, O(N·K^(w+1)); one minimum cut for two labels whose pairs are
-    submodular; "ilp" always. Of equally good labellings a cut gives the one with the first label
-    wherever any of them has it; elimination gives the first label at the node eliminated last, and
-    so on.
+    The score of y is Σ_v label[v, y_v] + Σ_e edge[e, y_p, y_q] − Σ_e potts[e]·[y_p ≠ y_q], (p, q) =
+    edges[e]. Finding the best y is NP-hard in general; ``solve`` reports the method and the
+    quality. Exact: elimination if the treewidth w is small, O(N·K^(w+1)); one minimum cut for two
+    labels whose pairs are submodular; "ilp" always. Ties: a cut gives the labelling with the first
+    label wherever any of them has it; elimination gives the first label at the node eliminated
+    last, and so on.
 
     Score blocks
     ------------
@@ -34,32 +33,32 @@ class Graph(PairwiseStructure):
     edge : (K, K), shared by all edges, or (E, K, K)
         Reads [label of edges[e, 0], label of edges[e, 1]]. May be left out.
     potts : a number, or (E,)
-        What the ends of an edge lose where their labels differ. Its parts count −1 for each such
-        edge. With strengths ≥ 0, α-expansion finds a labelling within a factor of two of the best,
-        for any number of labels. May be left out.
+        The loss of an edge whose ends have different labels. Its parts count −1 for each such edge.
+        With strengths ≥ 0, α-expansion finds a labelling within a factor of two of the best, for
+        any number of labels. May be left out.
     edges : (E, 2) whole numbers, no scores
-        The two nodes of each edge. Where the structure was made with edges, they need not be given
+        The two nodes of each edge. If the structure was made with edges, they need not be given
         again; in a batch they are one array for all or one per example.
 
     clique : (K,), shared by all cliques, or (C, K)
-        Earned where all nodes of a clique have label k (P^n Potts). With a tolerance τ it is earned
-        in part, max(0, 1 − m / max(1, τ·n)) of it where m of n nodes have other labels (robust
-        P^n). May be left out. Cuts and moves need scores ≥ 0, programs take any, but no tolerance;
-        there are no sums.
+        Added if all nodes of a clique have label k (P^n Potts). With a tolerance τ it is added in
+        part, max(0, 1 − m / max(1, τ·n)) of it if m of n nodes have other labels (robust P^n). May
+        be left out. Cuts and moves need scores ≥ 0; programs take any, but no tolerance; there are
+        no sums.
     cliques : list of lists of nodes, no scores
-        The groups that ``clique`` is about; they come with the example.
+        The node groups that ``clique`` scores; they come with the example.
 
     Parameters
     ----------
     edges : array-like of shape (E, 2), optional
-        The graph, where it is the same for all inputs.
+        The graph, if it is the same for all inputs.
     method : str
-        How to search, see :meth:`solve`.
+        The search method, see :meth:`solve`.
     damping : float
-        The share of its old value that a message of loopy sums keeps.
+        The share of its old value that a message keeps in loopy sums.
     tolerance : float
-        The share of a clique's nodes, at most a half, whose other labels leave it nothing; 0: one
-        node does.
+        The share of a clique's nodes, at most a half, that may have other labels before nothing is
+        added; 0: none may.
 
     References
     ----------
@@ -70,7 +69,7 @@ class Graph(PairwiseStructure):
 
     Examples
     --------
-    A triangle whose corners like to have the same label:
+    A triangle whose corners prefer equal labels:
 
     >>> import numpy as np
     >>> graph = Graph([[0, 1], [1, 2], [2, 0]])
@@ -96,15 +95,15 @@ class Graph(PairwiseStructure):
         if not 0 <= tolerance <= 0.5:
             raise ValueError(f"tolerance must be from 0 to 0.5, got {tolerance!r}")
         self.tolerance = float(tolerance)
-        self._ends: Integers | None = None  # "edges" is what dynamic programs have
+        self._ends: Integers | None = None  # "edges" is the method for dynamic programs
         if edges is not None:
             self._ends = _as_edges(edges).copy()
             self._ends.setflags(write=False)
 
     def __repr__(self) -> str:
-        known = "" if self._ends is None else f"<{len(self._ends)} edges>, "
+        n_edges = "" if self._ends is None else f"<{len(self._ends)} edges>, "
         tolerance = f", tolerance={self.tolerance!r}" if self.tolerance else ""
-        return f"Graph({known}method={self.method!r}, damping={self.damping!r}{tolerance})"
+        return f"Graph({n_edges}method={self.method!r}, damping={self.damping!r}{tolerance})"
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks."""
@@ -116,18 +115,18 @@ class Graph(PairwiseStructure):
         }
 
     def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
-        """Return what keeps cuts exact: Potts strengths and rewards of cliques ≥ 0, and pairs of
-        two labels submodular.
+        """Return the conditions for exact cuts: Potts strengths and rewards of cliques ≥ 0, and
+        submodular pairs of two labels.
 
-        Of more labels pairs are Potts terms alone, for which α-expansion needs no truncation.
+        With more labels, pairs are Potts terms alone, for which α-expansion needs no truncation.
         """
         pair = SUBMODULAR[np.newaxis] if n_labels == 2 else None
         return {"edge": pair, "potts": np.ones(1), "clique": np.eye(n_labels)}
 
     def _edges_of(self, theta: Mapping[str, Any]) -> Integers:
-        given = theta.get("edges")
-        if given is not None:
-            return _as_edges(given)
+        own = theta.get("edges")
+        if own is not None:
+            return _as_edges(own)
         if self._ends is None:
             raise ValueError(
                 "the edges are missing: give them to Graph(edges), or with the example as edges"
@@ -139,7 +138,7 @@ class Graph(PairwiseStructure):
             return super()._is_listed(name, value)
         if name == "edges":
             return len(value) > 0 and rank_of(value[0]) == 2
-        # Groups are ragged lists: those of one example hold nodes, those of a batch hold groups.
+        # Groups are ragged lists: an example's contain nodes, a batch's contain groups.
         return len(value) > 0 and not any(map(_is_clique, value))
 
     def _cliques_of(self, theta: Mapping[str, Any]) -> Cliques:
@@ -188,14 +187,14 @@ class Graph(PairwiseStructure):
         return PairModel(label, [group], edges, cliques=self._read_cliques(theta))
 
     def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Integers:
-        """Return edges, and cliques where there are any, each with its number in front."""
+        """Return edges, and cliques if there are any, each preceded by its number."""
         try:
             edges = self._edges_of(example)
             row = [np.array([len(edges)]), edges.ravel()]
             if example.get("cliques") is not None:
                 cliques = self._cliques_of(example)
                 row += [np.array([len(cliques)]), cliques.start, cliques.members]
-        except ValueError:  # said where the example is read
+        except ValueError:  # reported when the example is read
             return np.empty(0, dtype=np.int64)
         return np.concatenate(row).astype(np.int64)
 
@@ -236,11 +235,11 @@ class Graph(PairwiseStructure):
         if "potts" not in theta:
             return super().program_scores(theta, **topology)
         tables = self._model({**theta, **topology}).tables
-        rest = {name: a for name, a in theta.items() if name not in ("potts", "edge", "label")}
-        return {"label": theta["label"], "edge": tables, **rest}
+        remaining = {name: a for name, a in theta.items() if name not in ("potts", "edge", "label")}
+        return {"label": theta["label"], "edge": tables, **remaining}
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
-        """Return the rows of the local polytope: the labels of a pair are those of its nodes."""
+        """Return the rows of the local polytope: the labels of a pair equal those of its nodes."""
         edges = self._edges_of({**theta, **topology})
         self._model({**theta, **topology})
         n_labels = theta["label"].shape[1]
@@ -251,7 +250,7 @@ class Graph(PairwiseStructure):
             cliques = self._cliques_of(topology)
             if (cliques.slack > 1).any():
                 raise CapabilityError(
-                    "cliques that earn in part (tolerance > 0) have no program. What works: "
+                    "cliques with a tolerance > 0 have no program. What works: "
                     'method="auto", "cut", "expansion" or "swap"'
                 )
             shapes["clique"] = (len(cliques), n_labels)
@@ -272,7 +271,7 @@ class Graph(PairwiseStructure):
         if "clique" in theta:
             build.continuous("clique")
             for earned, nodes in zip(build.parts["clique"], cliques.rows, strict=True):
-                # 1 where all agree, and nowhere else.
+                # 1 if all agree, else 0.
                 together = np.repeat(earned[np.newaxis], len(nodes), axis=0)
                 build.add(
                     (together, 1), (label[nodes], -1), rows=2, upper=0, name="clique of node {0}"
@@ -287,7 +286,7 @@ class Graph(PairwiseStructure):
 
 
 def _is_clique(group: Any) -> bool:
-    """Tell whether this is one group of nodes, not the groups of an example, which may be none."""
+    """Tell whether this is one group of nodes, not an example's list of groups."""
     return not isinstance(group, Cliques) and len(group) > 0 and np.ndim(group[0]) == 0
 
 

@@ -1,4 +1,4 @@
-"""Labels on the pixels of an image, or on any grid whose neighbours are left, right, up, down."""
+"""Labels on the pixels of an image, or on any grid with four neighbours."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ class Grid(PairwiseStructure):
     The score of y is Σ label[i, j, y_ij] + Σ right[i, j, y_ij, y_i,j+1] + Σ down[i, j, y_ij,
     y_i+1,j] − Σ potts_right[i, j]·[y_ij ≠ y_i,j+1] − Σ potts_down[i, j]·[y_ij ≠ y_i+1,j]. For two
     labels and submodular pairs (s[0,0] + s[1,1] ≥ s[0,1] + s[1,0]; Potts with strengths ≥ 0) one
-    minimum cut finds the best; of equally good outputs the one that has the first label wherever
-    any of them has it. More labels: α-expansion, within a factor of two of the best for Potts
-    energies ≥ 0, with a bound by tree-reweighted messages in ``solve``. A narrow grid is solved
-    exactly by elimination, O(H·W·K^(min(H, W)+1)).
+    minimum cut finds the best; ties go to the output that has the first label wherever any of them
+    has it. More labels: α-expansion, within a factor of two of the best for Potts energies ≥ 0,
+    with a bound by tree-reweighted messages in ``solve``. A narrow grid is solved exactly by
+    elimination, O(H·W·K^(min(H, W)+1)).
 
     Score blocks
     ------------
     label : (H, W, K)
     right : (K, K), shared, or (H, W−1, K, K)
-        Reads [label, label of the right neighbour]. May be left out, as all that follow.
+        Reads [label, label of the right neighbour]. May be left out, like all that follow.
     down : (K, K), shared, or (H−1, W, K, K)
         Reads [label, label of the neighbour below].
     potts_right : a number, or (H, W−1)
-        What unequal horizontal neighbours lose. Its parts count −1 for each such pair.
+        The loss of unequal horizontal neighbours. Its parts count −1 for each such pair.
     potts_down : a number, or (H−1, W)
-        What unequal vertical neighbours lose.
+        The loss of unequal vertical neighbours.
 
     Parameters
     ----------
     method : str
-        How to search, see :meth:`solve`.
+        The search method, see :meth:`solve`.
     damping : float
-        The share of its old value that a message of loopy sums keeps.
+        The share of its old value that a message keeps in loopy sums.
 
     References
     ----------
@@ -53,7 +53,7 @@ class Grid(PairwiseStructure):
 
     Examples
     --------
-    A wrong pixel among nine is put right by its neighbours:
+    A wrong pixel among nine is corrected by its neighbours:
 
     >>> import numpy as np
     >>> label = np.zeros((3, 3, 2))
@@ -83,9 +83,9 @@ class Grid(PairwiseStructure):
         }
 
     def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
-        """Return what keeps cuts exact: Potts strengths ≥ 0, pairs of two labels submodular.
+        """Return the conditions for exact cuts: Potts strengths ≥ 0, submodular pairs.
 
-        Of more labels pairs are Potts terms alone, for which α-expansion needs no truncation.
+        With more labels, pairs are Potts terms alone, for which α-expansion needs no truncation.
         """
         pair = SUBMODULAR[np.newaxis] if n_labels == 2 else None
         strength = np.ones(1)
@@ -125,14 +125,14 @@ class Grid(PairwiseStructure):
         """Return the shapes of :meth:`encode_by_position` for scores of these shapes."""
         height, width, n_labels = theta["label"].shape
         pair = (n_labels, n_labels)
-        known: dict[str, tuple[int, ...]] = {
+        shapes: dict[str, tuple[int, ...]] = {
             "label": (height, width, n_labels),
             "right": (height, width - 1, *pair),
             "down": (height - 1, width, *pair),
             "potts_right": (height, width - 1),
             "potts_down": (height - 1, width),
         }
-        return {name: known[name] for name in theta}
+        return {name: shapes[name] for name in theta}
 
     # -- the integer program --------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Grid(PairwiseStructure):
         }
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
-        """Return the rows of the local polytope: the labels of a pair are those of its nodes."""
+        """Return the rows of the local polytope: the labels of a pair equal those of its nodes."""
         build = RowBuilder({name: a.shape for name, a in theta.items()})
         label = build.parts["label"]
         build.add((label, 1), rows=2, equal=1, name="one label at pixel {0}, {1}")
@@ -192,8 +192,8 @@ class Grid(PairwiseStructure):
         if isinstance(y, np.ndarray):
             if y.ndim != 2:
                 raise ValueError(f"an output is an (H, W) array of labels, got shape {y.shape}")
-            found: list[Any] = y.ravel().tolist()
-            return found
+            labels: list[Any] = y.ravel().tolist()
+            return labels
         return [k for row in y for k in row]
 
     def relabel(self, y: Any, labels: Any) -> Any:
@@ -212,7 +212,7 @@ class Grid(PairwiseStructure):
 def _group(
     theta: Mapping[str, Any], table: str, potts: str, sites: tuple[int, int], n_labels: int
 ) -> PairGroup:
-    """Return the scores of the horizontal or of the vertical edges."""
+    """Return the scores of the horizontal or the vertical edges."""
     pair = (n_labels, n_labels)
     count = sites[0] * sites[1]
     scores, strength = theta.get(table), theta.get(potts)

@@ -1,4 +1,4 @@
-"""Assignments: each row gets a column of its own."""
+"""Assignments: each row gets its own column."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Matching(Structure):
     """A partner for each of n rows among m columns, no column twice.
 
     The score of y is Σ_i pair[i, y_i]. With n ≤ m every row has a partner; with n > m every column
-    has one, and the rows left over have −1. The best by shortest augmenting paths, O(n²·m). Sums
-    over all matchings are permanents, #P-hard: there are no marginals.
+    has one, and the remaining rows have −1. The search uses shortest augmenting paths, O(n²·m).
+    Sums over all matchings are permanents, #P-hard: there are no marginals.
 
     Score blocks
     ------------
@@ -58,7 +58,7 @@ class Matching(Structure):
     # -- maxima ---------------------------------------------------------------------------------
 
     def argmax(self, **scores: Any) -> Integers:
-        """Return the column of each row, −1 where it has none; a list of them for a batch."""
+        """Return the column of each row, −1 if it has none; a list of them for a batch."""
         return self._best(self._pair(scores))[1]
 
     def solve(self, **scores: Any) -> Any:
@@ -75,11 +75,11 @@ class Matching(Structure):
     def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n matchings as (score, partners), best first, no repeats.
 
-        Murty's partition: the matchings other than the best are split by the first pair of it that
-        they do not have. One assignment per pair and output.
+        Murty's partition: the matchings other than the best are split by the first of its pairs
+        that they lack. One assignment per pair and output.
         """
         pair = self._pair(scores)
-        # Along the side on which everybody has a partner, so that every choice is one of pairs.
+        # Along the side whose members all have partners, so that every choice is a pair.
         turned = len(pair) > pair.shape[1]
 
         def best(matchings: tuple[Array, int]) -> tuple[float, Integers] | None:
@@ -96,17 +96,17 @@ class Matching(Structure):
             fixed = table.copy()
             view = fixed.T if turned else fixed
             for a, b in pairs[first:]:
-                kept = view[a, b]
+                original = view[a, b]
                 view[a, b] = -np.inf
                 yield fixed.copy(), a
                 view[a] = -np.inf
                 view[:, b] = -np.inf
-                view[a, b] = kept
+                view[a, b] = original
 
-        found = list(itertools.islice(best_first((pair, 0), best, split), n))
-        if not found:
+        ranked = list(itertools.islice(best_first((pair, 0), best, split), n))
+        if not ranked:
             raise nothing_legal()
-        return found
+        return ranked
 
     def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return (maximum, parts of argmax) at temperature 0; there are no sums."""
@@ -216,7 +216,7 @@ class Matching(Structure):
     def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
         """Return the core's assignments, with second bests behind them."""
         if type(self) is not Matching:
-            return None  # a subclass may search in other ways
+            return None  # a subclass may search differently
         return _core.matching_inference(behind)
 
     def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Integers:
@@ -224,7 +224,7 @@ class Matching(Structure):
         return np.array(sites if len(sites) == 2 else (), dtype=np.int64)
 
     def n_places(self, n_sites: int) -> int:
-        """Return the number of rows where nothing tells it: as many as columns."""
+        """Return the number of rows, assuming as many as columns."""
         return math.isqrt(n_sites)
 
     def n_places_of(self, sites: tuple[int, ...]) -> int:
@@ -234,12 +234,12 @@ class Matching(Structure):
     def output_costs(
         self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
     ) -> tuple[Parts, float]:
-        """Return the number of pairs of y that are missing: all, less 1 for each it has."""
+        """Return the number of pairs of y that are missing: all, minus 1 for each present."""
         counts = self.encode(y, **scores)["pair"]
         by_row = np.broadcast_to(np.asarray(weights) * missed[0], len(counts))
         cost = -counts * by_row[:, np.newaxis]
         return {"pair": cost}, float(-cost.sum())
 
     def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
-        """Return the number of rows that have the right column, and of all."""
+        """Return the number of rows with the right column, and of all rows."""
         return int((np.asarray(gold) == np.asarray(predicted)).sum()), len(gold)

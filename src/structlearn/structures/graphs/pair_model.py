@@ -1,4 +1,4 @@
-"""Labels with scores of neighbouring pairs, as every search for a best labelling reads them."""
+"""Labels with scores of neighbouring pairs: the input of every search for a best labelling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_EDGES = np.empty((0, 2), dtype=np.int64)
 
 
 class PairGroup:
-    """The scores of some edges: tables, strengths that unequal neighbours lose, or both.
+    """The scores of a group of edges: tables, strengths lost by unequal neighbours, or both.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class PairGroup:
     table : (K, K) or (count, K, K) array, optional
         Scores.
     strength : () or (count,) array, optional
-        What unequal neighbours lose.
+        The loss of unequal neighbours.
     """
 
     def __init__(self, count: int, table: Array | None, strength: Array | None) -> None:
@@ -37,7 +37,7 @@ class PairGroup:
         self.strength = strength
 
     def for_core(self) -> tuple[Array, bool, bool] | None:
-        """Return (values, are they tables, one per edge)."""
+        """Return (values, whether they are tables, whether there is one per edge)."""
         if self.table is not None:
             return np.ascontiguousarray(self.table).ravel(), True, self.table.ndim == 3
         if self.strength is not None:
@@ -56,7 +56,7 @@ class PairGroup:
 
 
 def checked_strength(name: str, strength: Array | None, sites: tuple[int, ...]) -> Array | None:
-    """Return Potts strengths, a number or one per edge; ``sites`` is how edges are laid out."""
+    """Return Potts strengths, a number or one per edge; ``sites`` is the layout of the edges."""
     if strength is None:
         return None
     if strength.shape not in ((), sites):
@@ -67,22 +67,22 @@ def checked_strength(name: str, strength: Array | None, sites: tuple[int, ...]) 
 
 
 def unequal_counts(pair: Array) -> Array:
-    """Return what a Potts term counts: −1 for each edge, (..., K, K), whose labels differ."""
+    """Return the counts of a Potts term: −1 for each edge, (..., K, K), whose labels differ."""
     unequal = 1.0 - np.eye(pair.shape[-1])
     counts: Array = 0.0 - (pair * unequal).sum(axis=(-2, -1))
     return counts
 
 
 class Cliques:
-    """Groups of nodes, one after another.
+    """Groups of nodes, concatenated.
 
     Parameters
     ----------
     groups : sequence of sequences of int
         The nodes of each group, at least one, none twice.
     tolerance : float
-        The share of a group's nodes, up to a half, that may have other labels before it earns
-        nothing.
+        The share of a group's nodes, up to a half, that may have other labels before nothing is
+        added.
     """
 
     def __init__(self, groups: Any, tolerance: float = 0.0) -> None:
@@ -97,14 +97,14 @@ class Cliques:
         self.rows = rows
         self.start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         self.members = np.concatenate([np.empty(0, dtype=np.int64), *rows])
-        #: How many nodes with other labels take all that a group earns.
+        #: The number of nodes with other labels that cancels a group's score.
         self.slack: Array = np.maximum(1.0, tolerance * np.diff(self.start))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def agreed(self, labels: Integers, n_labels: int) -> Array:
-        """Return (C, K) counts: 1 where all nodes of a group have the label, 0 where few have."""
+        """Return (C, K) counts: 1 if all nodes of a group have the label, 0 if few have."""
         counts = np.zeros((len(self), n_labels))
         for c, row in enumerate(self.rows):
             missing = len(row) - np.bincount(labels[row], minlength=n_labels)
@@ -122,11 +122,12 @@ class PairModel:
     groups : list of PairGroup
         Scores of pairs; a grid has two groups.
     edges : (E, 2) array, optional
-        Of a graph.
+        The edges of a graph.
     shape : (height, width), optional
-        Of a grid, whose edges are its horizontal ones, row by row, and then its vertical ones.
+        The size of a grid, whose edges are its horizontal ones, row by row, and then its vertical
+        ones.
     cliques : (Cliques, (C, K) array), optional
-        Groups of nodes of a graph, and what each earns where all of it has a label.
+        Groups of nodes of a graph, and the score of each if all of it has a label.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class PairModel:
         cliques: tuple[Cliques, Array] | None = None,
     ) -> None:
         self.label = label
-        #: Seconds that a program may take.
+        #: The time limit of a program, in seconds.
         self.time_limit: float | None = None
         self.cliques = cliques if cliques is not None and len(cliques[0]) else None
         self.groups = groups
@@ -161,7 +162,7 @@ class PairModel:
         )
 
     def place(self, node: int) -> str:
-        """Return how a message calls a node."""
+        """Return the name of a node in a message."""
         if self.shape is None:
             return f"node {node}"
         row, column = divmod(int(node), self.shape[1])
@@ -193,10 +194,10 @@ class PairModel:
 
     @functools.cached_property
     def elimination(self) -> Elimination | None:
-        """The steps of exact elimination, or None where its tables would be too large."""
+        """The steps of exact elimination, or None if its tables would be too large."""
         order = self.native.order()
         return None if order is None else Elimination(self.n_nodes, self.edges, order.tolist())
 
     def replaced(self, label: Array) -> PairModel:
-        """Return the same with other scores of labels."""
+        """Return the same model with other label scores."""
         return PairModel(label, self.groups, self._edges, self.shape, self.cliques)

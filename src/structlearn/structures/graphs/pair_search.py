@@ -1,4 +1,4 @@
-"""Ways to a best labelling of a grid or a graph, and which one to take."""
+"""Searches for a best labelling of a grid or a graph, and the choice among them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..checks import nothing_legal
 from .pair_model import PairModel
 from .standard_model import StandardModel
 
-#: Sweeps of tree-reweighted messages for a bound.
+#: The most sweeps of tree-reweighted messages for a bound.
 _BOUND_ROUNDS = 50
-#: They end where one takes no more than this share off what is between bound and value.
+#: They stop when one closes no more than this share of the gap between bound and value.
 _LEAST_GAIN = 1e-3
 
-#: How to search. Those that are no programs are the core's.
+#: The search methods. Those that are not programs are the core's.
 METHODS = (
     "auto",
     "elimination",
@@ -33,12 +33,12 @@ METHODS = (
     "ilp",
 )
 _PROGRAMS = ("lp", "ilp")
-#: What can take groups of nodes.
+#: The methods that support groups of nodes.
 _WITH_CLIQUES = ("auto", "cut", "expansion", "swap", "lp", "ilp")
 
 
 class Found(NamedTuple):
-    """A labelling with what is known about it."""
+    """A labelling with its value, bound and method."""
 
     labels: Integers
     value: float
@@ -57,7 +57,7 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
     Parameters
     ----------
     bound : bool
-        Whether a bound is wanted where it costs extra.
+        Whether to compute a bound that costs extra.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}")
@@ -66,18 +66,18 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
         standard = StandardModel(model)
         rounded = _by_program(standard, integer=method == "ilp")
         if method == "lp" and rounded.value == -math.inf < rounded.bound:
-            rounded = _by_program(standard, integer=True)  # rounding missed the few that are legal
+            rounded = _by_program(standard, integer=True)  # rounding missed the few legal ones
         return _given(rounded, model)
-    *found, refusal, place = model.native.search(method, bound)
+    *result, refusal, place = model.native.search(method, bound)
     if refusal:
         raise _refused(model, method, refusal, place)
-    if found[1] == -math.inf:  # a search may miss the few that are legal
+    if result[1] == -math.inf:  # a search may miss the few legal ones
         return _given(_by_program(StandardModel(model), integer=True), model)
-    return Found(*found)
+    return Found(*result)
 
 
 def _given(found: Found, model: PairModel) -> Found:
-    """Return what was found for the standard model in the units of the given one."""
+    """Return a result of the standard model in the units of the given one."""
     if found.value == -math.inf:
         raise nothing_legal()
     value = model.native.score(found.labels)
@@ -87,7 +87,7 @@ def _given(found: Found, model: PairModel) -> Found:
 
 def _check_labels(model: PairModel) -> None:
     dead = np.flatnonzero(~np.isfinite(model.label).any(axis=1))
-    if len(dead):  # no search, and no program, could find a label there
+    if len(dead):  # no search and no program could give it a label
         raise _no_label(model, int(dead[0]))
 
 
@@ -98,7 +98,7 @@ def _no_label(model: PairModel, node: int) -> InfeasibleError:
 
 
 def _refused(model: PairModel, method: str, refusal: str, place: int) -> ValueError:
-    """Return the error that says why the core's method does not take a model."""
+    """Return the error that explains why a method of the core refuses a model."""
     if refusal == "no label":
         return _no_label(model, place)
     if refusal == "cliques":
@@ -137,7 +137,7 @@ def _refused(model: PairModel, method: str, refusal: str, place: int) -> ValueEr
 
 def _bounded(model: StandardModel, found: Found) -> Found:
     bound = model.native.messages(0.0, True, 0.0, _BOUND_ROUNDS, _LEAST_GAIN, False)[6]
-    if model.cliques is not None:  # messages do not see them: each earns its most
+    if model.cliques is not None:  # messages ignore them, so each counts at its maximum
         bound += float(np.maximum(model.cliques[1].max(axis=1), 0.0).sum())
     return found._replace(bound=max(found.value, bound))
 
@@ -156,10 +156,10 @@ def _by_program(model: StandardModel, *, integer: bool) -> Found:
     try:
         return _solved(model, program, left) if integer else _relaxed(model, program, left)
     except TimeoutError:
-        found = _quickly(model)
-        if found.value == -math.inf:
+        quick = _quickly(model)
+        if quick.value == -math.inf:
             raise
-        return _bounded(model, found)._replace(method=f"{found.method}, time for a program is out")
+        return _bounded(model, quick)._replace(method=f"{quick.method}, time for a program is out")
 
 
 def _solved(model: StandardModel, program: Any, time_limit: float | None) -> Found:
@@ -167,11 +167,11 @@ def _solved(model: StandardModel, program: Any, time_limit: float | None) -> Fou
     value = model.native.score(solution.output)
     if solution.exact:
         return Found(solution.output, value, value, solution.method)
-    found = Found(solution.output, value, max(value, solution.bound), solution.method)
+    result = Found(solution.output, value, max(value, solution.bound), solution.method)
     other = _quickly(model)
-    if other.value > found.value:  # branch and bound had hardly begun
-        found = other._replace(bound=max(found.bound, other.value))
-    return found._replace(bound=min(found.bound, _bounded(model, found).bound))
+    if other.value > result.value:  # branch and bound had hardly begun
+        result = other._replace(bound=max(result.bound, other.value))
+    return result._replace(bound=min(result.bound, _bounded(model, result).bound))
 
 
 def _relaxed(model: StandardModel, program: Any, time_limit: float | None) -> Found:
@@ -190,17 +190,17 @@ def _relaxed(model: StandardModel, program: Any, time_limit: float | None) -> Fo
 
 
 def _quickly(model: StandardModel) -> Found:
-    """Return a labelling that takes no program, for those that are out of time."""
+    """Return a labelling without a program, if time has run out."""
     start: Integers = model.label.argmax(axis=1)
     if _loses_by_agreeing(model):
         return Found(start, model.native.score(start), math.inf, "maximum of each label")
     labels, value, _, _ = model.native.climb(start, False, 1000)
-    found = Found(labels, value, math.inf, "alpha-expansion")
+    expanded = Found(labels, value, math.inf, "alpha-expansion")
     if model.cliques is None:
         other = Found(*model.native.search("trws", True)[:4])
-        if other.value > found.value:
+        if other.value > expanded.value:
             return other
-    return found
+    return expanded
 
 
 def _loses_by_agreeing(model: StandardModel) -> bool:

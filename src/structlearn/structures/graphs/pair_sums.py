@@ -14,24 +14,24 @@ Sums = tuple[float, Array, Array, float]
 
 
 def exact_sums(model: PairModel, temperature: float) -> Sums | None:
-    """Return the sums by elimination, or of independent labels; None: the treewidth is too large.
+    """Return the sums by elimination, or of independent labels; None if the treewidth is too large.
 
-    The value is −∞ where nothing is legal.
+    The value is −∞ if nothing is legal.
     """
-    found = model.native.sums(temperature)
-    return None if found is None else _shaped(model, found)
+    sums = model.native.sums(temperature)
+    return None if sums is None else _shaped(model, sums)
 
 
 def loopy_sums(model: PairModel, temperature: float, damping: float) -> Sums:
     """Return Bethe's value and entropy, and the beliefs of sum-product message passing.
 
-    value = ⟨θ, b⟩ + ε (Σ_e H(b_e) − Σ_v (degree_v − 1) H(b_v)). See J. Yedidia, W. Freeman &
-    Y. Weiss (2005), Constructing free-energy approximations. Exact where no pair is scored.
+    value = ⟨θ, b⟩ + ε (Σ_e H(b_e) − Σ_v (degree_v − 1) H(b_v)). See J. Yedidia, W. Freeman & Y.
+    Weiss (2005), Constructing free-energy approximations. Exact if no pair is scored.
     """
-    found = model.native.loopy_sums(temperature, damping)
-    if found[0] == -math.inf:
+    sums = model.native.loopy_sums(temperature, damping)
+    if sums[0] == -math.inf:
         raise nothing_legal()
-    return _shaped(model, found)
+    return _shaped(model, sums)
 
 
 def _shaped(model: PairModel, found: Any) -> Sums:

@@ -1,4 +1,4 @@
-"""What grids and graphs share: every query, on one model of labels and neighbouring pairs."""
+"""Common parts of grids and graphs: all queries, on a model of labels and neighbouring pairs."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from .pair_sums import Sums, exact_sums, loopy_sums
 
 _MOST_ENUMERATED = 2**20
 
-#: Pairs of two labels are submodular where ⟨this, their scores⟩ ≥ 0.
+#: Pairs of two labels are submodular if ⟨this, their scores⟩ ≥ 0.
 SUBMODULAR = np.array([[1.0, -1.0], [-1.0, 1.0]])
 
 
 class PairwiseStructure(Structure):
-    """Labels on nodes with scores of neighbouring pairs. A subclass says how its blocks are read.
+    """Labels on nodes with scores of neighbouring pairs. A subclass reads its own blocks.
 
     Parameters
     ----------
     method : str
-        How ``argmax`` and ``solve`` search where a call does not say.
+        The default search method of ``argmax`` and ``solve``.
     damping : float
-        The share of its old value that a message of loopy sums keeps, from 0 to below 1.
+        The share of its old value that a message keeps in loopy sums, from 0 to below 1.
     """
 
     runs_on_threads = True
     takes_time_limit = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
-    #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
+    #: ``infer`` at temperature 0 agrees with ``solve``, which adds a certificate.
     certifies = True
 
     def __init__(self, method: str, damping: float) -> None:
@@ -59,11 +59,11 @@ class PairwiseStructure(Structure):
         self.method = method
         self.damping = damping
 
-    # -- what a subclass writes -----------------------------------------------------------------
+    # -- for subclasses to define --------------------------------------------------------------
 
     @abstractmethod
     def _model(self, theta: Mapping[str, Any]) -> PairModel:
-        """Return the model of one example, its shapes checked."""
+        """Return the model of one example, with checked shapes."""
 
     @abstractmethod
     def _spread(self, node: Array, pair: Array, theta: Mapping[str, Any]) -> Parts:
@@ -77,11 +77,11 @@ class PairwiseStructure(Structure):
 
     def _read(self, scores: Mapping[str, Any]) -> dict[str, Any]:
         """Return the checked scores of one example with its topology."""
-        given = {name: value for name, value in scores.items() if value is not None}
-        return {**self._scores(given), **self._topology(given)}
+        present = {name: value for name, value in scores.items() if value is not None}
+        return {**self._scores(present), **self._topology(present)}
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as arrays; those of labels have the right number of axes."""
+        """Return the scores as arrays; the label block has the right number of axes."""
         if scores.get("label") is None:
             raise ValueError(f"{type(self).__name__} needs label scores: label=...")
         theta = super()._scores(scores)
@@ -99,8 +99,8 @@ class PairwiseStructure(Structure):
         """Return the best output that the method finds; a list of them for a batch."""
         model = self._model(self._read(scores))
         model.time_limit = None if time_limit is None else seconds_of(time_limit)
-        found = search(model, method or self.method, bound=False)
-        return self._shaped(found.labels, model)
+        result = search(model, method or self.method, bound=False)
+        return self._shaped(result.labels, model)
 
     def solve(
         self, *, method: str | None = None, time_limit: float | None = None, **scores: Any
@@ -110,13 +110,12 @@ class PairwiseStructure(Structure):
         Parameters
         ----------
         method : str, optional
-            "auto" takes the exact method where there is one: a minimum cut (two labels,
-            submodular), elimination (small treewidth), roof duality where it labels every node,
-            branch and bound (few nodes). Otherwise α-expansion, with a bound by tree-reweighted
-            messages. Or one of "elimination", "cut", "expansion", "swap", "max-product", "trws",
-            "qpbo", "lp", "ilp".
+            "auto" chooses an exact method if there is one: a minimum cut (two labels, submodular),
+            elimination (small treewidth), roof duality if it labels every node, branch and bound
+            (few nodes). Otherwise α-expansion, with a bound by tree-reweighted messages. Or one of
+            "elimination", "cut", "expansion", "swap", "max-product", "trws", "qpbo", "lp", "ilp".
         time_limit : float, optional
-            Seconds for a linear or integer program; the best output so far with its bound.
+            Seconds for a linear or integer program; then the best output so far, with its bound.
         **scores : arrays
             One per block.
         """
@@ -125,9 +124,9 @@ class PairwiseStructure(Structure):
         return self._solution(model, search(model, method or self.method))
 
     def solve_without_bound(self, **scores: Any) -> Solution:
-        """Return what :meth:`solve` finds for one example, without tree-reweighted bounds.
+        """Return the solution of one example, without a tree-reweighted bound.
 
-        Their fifty sweeps cost more than the search; learners ask for them once, at the end.
+        Its fifty sweeps cost more than the search; learners compute it once, at the end.
         """
         model = self._model(self._read(scores))
         return self._solution(model, search(model, self.method, bound=False))
@@ -137,7 +136,7 @@ class PairwiseStructure(Structure):
         return Solution(output, found.value, found.exact, found.bound, found.method)
 
     def partial_labels(self, **scores: Any) -> tuple[Integers, float]:
-        """Return labels that some best output has, −1 where that is not known, and a bound.
+        """Return labels that some best output has, −1 if unknown, and a bound.
 
         Roof duality (QPBO), for two labels and pairs of any kind. One maximum flow on 2N nodes.
 
@@ -155,22 +154,22 @@ class PairwiseStructure(Structure):
     def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
-        The outputs other than the best are split by the first node where they differ from it
-        (Lawler 1972): one exact search per node and output. Raises where no exact method is fast.
+        The outputs other than the best are split by the first node at which they differ from it
+        (Lawler 1972): one exact search per node and output. Raises if no exact method is fast.
         """
         model = self._model(self._read(scores))
 
         def best(labellings: tuple[Array, int]) -> tuple[float, Integers] | None:
             try:
-                found = search(model.replaced(labellings[0]), "auto")
+                result = search(model.replaced(labellings[0]), "auto")
             except InfeasibleError:
                 return None
-            if not found.exact:
+            if not result.exact:
                 raise CapabilityError(
-                    "kbest needs an exact search, and there is none here (treewidth too large, "
+                    "kbest needs an exact search, but none is available (treewidth too large, "
                     "pairs not submodular). What works: as_program(...).kbest"
                 )
-            return found.value, found.labels
+            return result.value, result.labels
 
         def split(y: Integers, labellings: tuple[Array, int]) -> Iterator[tuple[Array, int]]:
             label, first = labellings
@@ -193,8 +192,8 @@ class PairwiseStructure(Structure):
     def infer(self, *, temperature: float = 1.0, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax).
 
-        Exact where the treewidth is small (elimination). Otherwise loopy message passing with
-        Bethe's approximation of the value, and an ``InexactInferenceWarning``.
+        Exact if the treewidth is small (elimination). Otherwise loopy message passing with Bethe's
+        approximation of the value, and an ``InexactInferenceWarning``.
         """
         check_temperature(temperature)
         theta = self._read(scores)
@@ -217,13 +216,13 @@ class PairwiseStructure(Structure):
 
     #: Whether the core's examples are grids.
     _is_grid = False
-    #: The share of a clique's nodes whose other labels leave it nothing.
+    #: The share of a clique's nodes that may have other labels before its score is lost.
     tolerance = 0.0
 
     def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
-        """Return the core's searches and sums, with programs and messages of errors behind them."""
+        """Return the core's searches and sums; ``behind`` runs programs and words the errors."""
         if type(self).__module__.split(".")[0] != __name__.split(".")[0]:
-            return None  # a subclass may search in other ways
+            return None  # a subclass may search differently
         ptr, labels = (None, None) if gold is None else gold
         return _core.pairwise_inference(
             behind,
@@ -239,13 +238,13 @@ class PairwiseStructure(Structure):
     def sums_are_exact(self, **scores: Any) -> bool:
         """Tell whether log-partition and marginals of these scores are exact (elimination)."""
         model = self._model(self._read(scores))
-        return not model.has_pairs or model.native.order() is not None  # cliques have neither
+        return not model.has_pairs or model.native.order() is not None  # cliques allow neither
 
     def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
         """Return Bethe's approximation of the log-partition and the beliefs of loopy messages.
 
-        Where messages have come to rest, the beliefs are the gradient of the value (J. Yedidia,
-        W. Freeman & Y. Weiss 2005), and both are exact on trees.
+        Once the messages have converged, the beliefs are the gradient of the value (J. Yedidia, W.
+        Freeman & Y. Weiss 2005), and both are exact on trees.
         """
         check_temperature(temperature)
         theta = self._read(scores)
@@ -261,8 +260,8 @@ class PairwiseStructure(Structure):
         """Return score(y) − ε Σ_v log P_ε(y_v | y of its neighbours), and its gradient by block.
 
         Minus score(y) it is a loss that needs no sums over labellings, O((N + E)·K); without edges
-        it is the log loss. Convex in the scores, and consistent: with more and more data from a
-        model of this kind its minimum is that model.
+        it is the log loss. It is convex in the scores, and consistent: with more and more data from
+        a model of this kind, its minimum converges to that model.
 
         References
         ----------
@@ -331,7 +330,7 @@ class PairwiseStructure(Structure):
             return model.elimination.count(model.label, model.tables)
         if not np.isneginf(model.label).any() and not np.isneginf(model.tables).any():
             return model.n_labels**model.n_nodes
-        raise CapabilityError("the treewidth is too large for counting where parts are forbidden")
+        raise CapabilityError("the treewidth is too large to count labellings with forbidden parts")
 
     def _entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
@@ -368,7 +367,7 @@ class PairwiseStructure(Structure):
         return self._summed(self._encoded(y, theta), theta)
 
     def encode_by_position(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y) with shared blocks spread over their positions."""
+        """Return μ(y) with one copy of shared blocks per position."""
         return self._encoded(y, self._read(scores))
 
     def _encoded(self, y: Any, theta: dict[str, Any]) -> Parts:
@@ -382,12 +381,12 @@ class PairwiseStructure(Structure):
         return self._spread(node, pair, theta)
 
     def _summed(self, parts: Parts, theta: Mapping[str, Any]) -> Parts:
-        """Return the counts in the shapes of the scores: those of a shared block added up."""
-        found: Parts = {}
+        """Return the counts in the shapes of the scores: those of a shared block are summed."""
+        summed: Parts = {}
         for name, counts in parts.items():
             extra = counts.ndim - theta[name].ndim
-            found[name] = np.asarray(counts.sum(axis=tuple(range(extra))) if extra else counts)
-        return found
+            summed[name] = np.asarray(counts.sum(axis=tuple(range(extra))) if extra else counts)
+        return summed
 
     def decode(self, parts: Any) -> Any:
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
@@ -400,7 +399,7 @@ class PairwiseStructure(Structure):
         return labels
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if a part of it is forbidden; a list for a batch."""
         theta = self._read(scores)
         return self._model(theta).native.score(self._labels(y, theta))
 

@@ -1,4 +1,4 @@
-"""Scores of labels and pairs as searches read them: without offsets, and of one size."""
+"""Label and pair scores normalised for searches: without offsets, and of standard size."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ class StandardModel(PairModel):
     """A model with the same differences between labellings, in another unit.
 
     The largest score of a node, and of an edge's table, is 0, and the largest magnitude of all is
-    from 1 to below 2. What programs take for rounding, and for small, is then a share of the
-    differences between scores, whatever their offsets and their unit.
+    from 1 to below 2. The absolute tolerances of programs are then relative to the differences
+    between scores, for any offsets and units.
 
     Parameters
     ----------
     given : PairModel
-        The model as it was given.
+        The original model.
     """
 
     def __init__(self, given: PairModel) -> None:
@@ -38,19 +38,19 @@ class StandardModel(PairModel):
         self.time_limit = given.time_limit
 
     def given_bound(self, value: float, bound: float, given_value: float) -> float:
-        """Return a bound of the given model, ``given_value`` itself where that is proven the best.
+        """Return a bound of the original model; ``given_value`` itself if that is proven the best.
 
         Parameters
         ----------
         value, bound : float
-            Of a labelling, and of all, in this model.
+            The value of a labelling, and the bound of all, in this model.
         given_value : float
-            What the labelling scores in the given model.
+            The score of the labelling in the original model.
         """
-        found: float = self.given.native.given_bound(value, bound, given_value)
-        return found
+        original_bound: float = self.given.native.given_bound(value, bound, given_value)
+        return original_bound
 
 
 def _shaped(values: Array, like: Array | None) -> Array | None:
-    """Return values in the shape of the scores that they come from, where there are any."""
+    """Return values in the shape of the original scores, if there are any."""
     return like if like is None or values.size != like.size else values.reshape(like.shape)

@@ -1,4 +1,4 @@
-"""What every solver gives back, and numbers of a size that its tolerances suit."""
+"""The result of a solver, and scaling of costs to suit the solvers' tolerances."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ..certificates import largest_of, power_of_two, rounding
 if TYPE_CHECKING:
     from .rows import ProgramRows
 
-#: The largest cost in units of what a solver takes for 0: absolute tolerances are all they have.
+#: The largest cost, in units of a solver's tolerance for 0: solvers only have absolute tolerances.
 _LARGEST_COST = 2.0**49
 
 
 @dataclass
 class Answer:
-    """What a solver found.
+    """The result of a solver.
 
     Attributes
     ----------
     status : str
         "optimal", "infeasible", "unbounded" or "time limit".
     columns : array or None
-        The values of the columns, None where there is no solution.
+        The values of the columns, None if there is no solution.
     bound : float
-        No solution has a larger objective than this.
+        An upper bound of the objective of all solutions.
     """
 
     status: str
@@ -37,12 +37,12 @@ class Answer:
 
 
 def cost_scale(costs: Vector, tolerance: float) -> float:
-    """Return a power of two that brings the largest cost to a size that suits the tolerance."""
+    """Return a power of two that scales the largest cost to suit the tolerance."""
     return power_of_two(largest_of(costs), _LARGEST_COST * tolerance)
 
 
 def box_bound(costs: Vector, lower: Vector, upper: Vector) -> float:
-    """Return the largest objective that the bounds of the columns alone allow."""
+    """Return the largest objective within the bounds of the columns alone."""
     used = costs != 0
     return float(np.maximum(costs[used] * lower[used], costs[used] * upper[used]).sum())
 
@@ -50,14 +50,14 @@ def box_bound(costs: Vector, lower: Vector, upper: Vector) -> float:
 def dual_bound(
     rows: ProgramRows, costs: Vector, lower: Vector, upper: Vector, multipliers: Vector
 ) -> float:
-    """Return a bound of ⟨costs, x⟩ that holds whatever the multipliers of the rows are.
+    """Return a bound of ⟨costs, x⟩ that holds for any multipliers of the rows.
 
-    ⟨c, x⟩ = ⟨y, A x⟩ + ⟨c − Aᵀy, x⟩ is at most what each row and each column allows by itself. It
-    is the optimum for the best y; no tolerance of the solver that found y is in it.
+    ⟨c, x⟩ = ⟨y, A x⟩ + ⟨c − Aᵀy, x⟩ is at most the sum of the bounds of each row and each column.
+    It is the optimum for the best y, and does not depend on the tolerance with which y was found.
     """
     y = np.where(np.isinf(np.where(multipliers > 0, rows.upper, rows.lower)), 0.0, multipliers)
     reduced = costs - rows.matrix.T @ y
-    # A column without end whose reduced cost is rounding, and no more, costs nothing.
+    # An unbounded column whose reduced cost is only rounding error costs nothing.
     terms = np.abs(costs) + abs(rows.matrix).T @ np.abs(y)
     endless = np.isinf(np.where(reduced > 0, upper, lower))
     reduced[endless & (np.abs(reduced) <= rounding(1.0) * terms)] = 0.0

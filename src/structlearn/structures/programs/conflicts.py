@@ -1,9 +1,9 @@
-"""Why a program has no solution: a smallest set of constraints that contradict each other.
+"""Explanations of infeasible programs: a smallest set of contradicting constraints.
 
-An irreducible infeasible subset: together its constraints leave no solution, and without any one of
-them they do. Found by divide and conquer over the constraints (QuickXplain), O(k log(n/k)) programs
-for k constraints out of n; a linear program's dual ray tells most of them apart beforehand.
-References: J. Gleeson & J. Ryan (1990), Identifying minimally infeasible subsystems of
+An irreducible infeasible subset: its constraints together have no solution, and without any one of
+them they have one. Divide and conquer over the constraints (QuickXplain) takes O(k log(n/k))
+programs for k constraints out of n; for a linear program, the dual ray excludes most of them
+beforehand. References: J. Gleeson & J. Ryan (1990), Identifying minimally infeasible subsystems of
 inequalities; U. Junker (2004), QuickXplain.
 """
 
@@ -21,21 +21,21 @@ from .highs import HighsModel
 if TYPE_CHECKING:
     from .search import ProgramSearch
 
-#: Seconds that an explanation may take; the constraints left by then are named.
+#: Time limit of an explanation, in seconds; the constraints left by then are named.
 _PATIENCE = 10.0
 
-#: Names in a message.
+#: The most names in a message.
 _MOST_NAMES = 12
 
 
 def describe_conflict(
     program: ProgramSearch, theta: Vector, integer: bool
 ) -> tuple[str, list[str]]:
-    """Return a message, and the names of constraints of which no one can hold with the others."""
+    """Return a message, and the names of a minimal set of contradicting constraints."""
     rows = program.rows
     free = (rows.column_lower != 0) | (rows.column_upper != 0)
     forbidden = np.flatnonzero((theta == -np.inf) & free[: program.n_parts])
-    # Rows of one name are one constraint: an automaton has a row for each state and position.
+    # Rows with one name are one constraint: an automaton has a row for each state and position.
     numbers: dict[str, int] = {}
     constraint = np.array(
         [numbers.setdefault(rows.name(i), len(numbers)) for i in range(rows.n_rows)], dtype=np.int64
@@ -47,16 +47,16 @@ def describe_conflict(
     deadline = time.perf_counter() + _PATIENCE
     minimal = True
 
-    def possible(chosen: list[int]) -> bool:
-        """Tell whether these constraints leave a solution (or time is out)."""
+    def possible(subset: list[int]) -> bool:
+        """Tell whether these constraints have a solution (or time is out)."""
         nonlocal minimal
         left = deadline - time.perf_counter()
         if left <= 0:
             minimal = False
-            return True  # keeps what is under test in the set
-        mask = np.isin(constraint, chosen)
+            return True  # keeps the tested constraints in the set
+        mask = np.isin(constraint, subset)
         lower, upper = rows.column_lower.copy(), rows.column_upper.copy()
-        for i in chosen:
+        for i in subset:
             if i >= n_constraints:
                 lower[forbidden[i - n_constraints]] = upper[forbidden[i - n_constraints]] = 0.0
         answer = model.feasible(mask, lower, upper, integer=integer, time_limit=left)
@@ -68,12 +68,12 @@ def describe_conflict(
     named = [names[i] for i in conflict]
     if not named:
         return "no legal output is left: the bounds of the parts contradict each other", []
-    shown = "; ".join(named[:_MOST_NAMES])
-    more = len(named) - _MOST_NAMES
-    if more > 0:
-        shown += f"; and {more} more"
+    listed = "; ".join(named[:_MOST_NAMES])
+    n_unlisted = len(named) - _MOST_NAMES
+    if n_unlisted > 0:
+        listed += f"; and {n_unlisted} more"
     lead = "these constraints contradict each other" if minimal else "the conflict is among these"
-    return f"no legal output is left: {lead}: {shown}", named
+    return f"no legal output is left: {lead}: {listed}", named
 
 
 def _suspects(
@@ -83,7 +83,7 @@ def _suspects(
     integer: bool,
     possible: Callable[[list[int]], bool],
 ) -> list[int]:
-    """Return constraints that already contradict each other, by the dual ray where there is one."""
+    """Return constraints that already contradict each other, by the dual ray if there is one."""
     every = list(range(n))
     if integer:
         return every
@@ -91,8 +91,8 @@ def _suspects(
     if ray is None or len(ray) != program.rows.n_rows:
         return every
     used = np.unique(constraint[np.abs(ray) > 1e-9]).tolist()
-    some = used + every[int(constraint.max(initial=-1)) + 1 :]
-    return every if possible(some) else some
+    suspects = used + every[int(constraint.max(initial=-1)) + 1 :]
+    return every if possible(suspects) else suspects
 
 
 def _quick_explain(

@@ -1,4 +1,4 @@
-"""Integer programs through Gurobi, which is an optional extra; the model is kept between calls."""
+"""Integer programs through Gurobi, an optional extra; the model is reused between calls."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .answer import Answer, box_bound, cost_scale
 if TYPE_CHECKING:
     from .rows import ProgramRows
 
-#: What is taken for 0: the least that can be asked for.
+#: The tolerance for 0: the smallest that Gurobi accepts.
 _TOLERANCE = 1e-9
 
-#: The most columns, and rows, of the licence that comes with the package.
+#: The most columns, and rows, that the licence in the package allows.
 _FREE_SIZE = 2000
 
 
 @functools.cache
 def _is_licensed() -> bool:
-    """Tell whether programs of any size may be solved, by a small one that is over the limit."""
+    """Tell whether programs of any size are licensed, by solving one just over the limit."""
     import gurobipy
 
     try:
@@ -41,7 +41,7 @@ class GurobiModel:
     Parameters
     ----------
     rows : ProgramRows
-        The rows, the bounds of the columns and which of them are whole numbers.
+        The rows, the bounds of the columns and which of them are integers.
     """
 
     name = "gurobi"
@@ -69,15 +69,15 @@ class GurobiModel:
             rows.n_columns, lb=rows.column_lower, ub=rows.column_upper, vtype=kinds
         )
         for bound, sign in ((scaled.lower, 1.0), (scaled.upper, -1.0)):
-            some = np.isfinite(bound)
-            if some.any():
-                left = sign * scaled.matrix[some]
-                self._model.addConstr(left @ self._columns >= sign * bound[some])
+            finite = np.isfinite(bound)
+            if finite.any():
+                left = sign * scaled.matrix[finite]
+                self._model.addConstr(left @ self._columns >= sign * bound[finite])
         self._model.update()
 
     @classmethod
     def if_licensed(cls, rows: ProgramRows) -> GurobiModel | None:
-        """Return a model, or None where no licence allows one of this size."""
+        """Return a model, or None if no licence allows one of this size."""
         import gurobipy
 
         if max(rows.n_columns, rows.n_rows) > _FREE_SIZE and not _is_licensed():
@@ -99,16 +99,16 @@ class GurobiModel:
         integer: bool,
         time_limit: float = math.inf,
     ) -> Answer:
-        """Return the best columns within these bounds of the columns."""
+        """Return the best columns within these bounds."""
         grb = self._gurobi.GRB
         model = self._model
         self._columns.lb, self._columns.ub = lower, upper
         scale = cost_scale(costs, _TOLERANCE)
         model.setObjective((costs * scale) @ self._columns, grb.MAXIMIZE)
-        # The same scores, the same answer, whatever was solved before.
+        # The same scores give the same answer, whatever was solved before.
         model.reset()
         model.setParam("TimeLimit", min(time_limit, 1e100))
-        model.setParam("DualReductions", 0)  # tells infeasible from unbounded
+        model.setParam("DualReductions", 0)  # to distinguish infeasible from unbounded
         try:
             model.optimize()
         except self._gurobi.GurobiError as error:
@@ -121,8 +121,8 @@ class GurobiModel:
             raise KeyboardInterrupt
         if model.Status not in (grb.OPTIMAL, grb.TIME_LIMIT):
             raise RuntimeError(f"the solver gave up with Gurobi's status {model.Status}")
-        found = np.asarray(self._columns.X) if model.SolCount else None
-        bound = (float(model.ObjBound) + _TOLERANCE) / scale  # what it takes for no better
+        columns = np.asarray(self._columns.X) if model.SolCount else None
+        bound = (float(model.ObjBound) + _TOLERANCE) / scale  # its tolerance for the optimum
         if model.Status == grb.OPTIMAL:
-            return Answer("optimal", found, bound)
-        return Answer("time limit", found, min(bound, box_bound(costs, lower, upper)))
+            return Answer("optimal", columns, bound)
+        return Answer("time limit", columns, min(bound, box_bound(costs, lower, upper)))

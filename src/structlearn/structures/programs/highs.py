@@ -1,4 +1,4 @@
-"""Linear and integer programs through HiGHS, in memory; the model is kept between calls.
+"""Linear and integer programs through HiGHS, in memory; the model is reused between calls.
 
 Reference: Q. Huangfu & J. A. J. Hall (2018), Parallelizing the dual revised simplex method.
 """
@@ -19,31 +19,32 @@ from .answer import Answer, box_bound, cost_scale, dual_bound
 if TYPE_CHECKING:
     from .rows import ProgramRows
 
-#: What is taken for 0, and what where the solver then gives up or finds nothing: the first is not
-#: far from rounding. Below 1e-9, which HiGHS takes for rounding itself, its cuts remove solutions,
-#: and branch and bound proves what is not the best (1 k-best list of a constrained chain in 200).
+#: The tolerance for 0, and the one to use if the solver then gives up or finds nothing: the first
+#: is close to rounding error. Below 1e-9, which HiGHS itself takes as rounding, its cuts remove
+#: solutions, and branch and bound proves wrong optima (1 k-best list of a constrained chain in
+#: 200).
 _TOLERANCES = (1e-9, 1e-7)
 
-#: Where costs change by more than this share, the old basis is further away than none.
+#: If costs change by more than this share, starting afresh beats the old basis.
 _NEW_COSTS = 0.5
 
 
 class HighsModel:
-    """max ⟨c, x⟩ over the rows and bounds of a program, once as an LP and once as an integer one.
+    """max ⟨c, x⟩ over the rows and bounds of a program, both as an LP and as an integer program.
 
-    The two are separate models in memory: the LP keeps its basis for the next costs, whatever
-    happens in branch and bound. Only what changes between calls is passed on.
+    The two are separate models in memory: the LP keeps its basis for the next costs, regardless of
+    branch and bound. Only changes between calls are passed on.
 
     Parameters
     ----------
     rows : ProgramRows
-        The rows, the bounds of the columns and which of them are whole numbers.
+        The rows, the bounds of the columns and which of them are integers.
     """
 
     name = "highs"
 
     def __init__(self, rows: ProgramRows) -> None:
-        import highspy  # a tenth of a second: only where a program is solved
+        import highspy  # takes a tenth of a second: only if a program is solved
 
         self._highs = highspy
         self._rows = rows
@@ -58,14 +59,14 @@ class HighsModel:
         integer: bool,
         time_limit: float = math.inf,
     ) -> Answer:
-        """Return the best columns within these bounds of the columns."""
-        kept = self._models.get(integer)
-        if kept is None:
-            kept = self._models[integer] = _Kept(self._highs, self._rows, integer)
+        """Return the best columns within these bounds."""
+        model = self._models.get(integer)
+        if model is None:
+            model = self._models[integer] = _Kept(self._highs, self._rows, integer)
         try:
-            return kept.solve(costs, lower, upper, time_limit)
+            return model.solve(costs, lower, upper, time_limit)
         except KeyboardInterrupt:
-            del self._models[integer]  # it stays cancelled
+            del self._models[integer]  # a cancelled model stays so
             raise
 
     def feasible(
@@ -77,25 +78,25 @@ class HighsModel:
         integer: bool,
         time_limit: float,
     ) -> bool | None:
-        """Tell whether the chosen rows leave a solution; None where time is out."""
-        kept = _Kept(self._highs, self._rows.chosen(rows), integer)
-        status = kept.solve(np.zeros(len(upper)), lower, upper, time_limit).status
+        """Tell whether the given rows have a solution; None if time is out."""
+        model = _Kept(self._highs, self._rows.chosen(rows), integer)
+        status = model.solve(np.zeros(len(upper)), lower, upper, time_limit).status
         return None if status == "time limit" else status != "infeasible"
 
     def dual_ray(self) -> Vector | None:
-        """Return multipliers of the rows that prove the last LP infeasible, if there are any."""
-        kept = self._models.get(False)
-        if kept is None:
+        """Return row multipliers that prove the last LP infeasible, if there are any."""
+        model = self._models.get(False)
+        if model is None:
             return None
         try:
-            _, there, ray = kept.highs.getDualRay()
+            _, there, ray = model.highs.getDualRay()
         except (RuntimeError, ValueError, TypeError):
             return None
         return np.asarray(ray) if there else None
 
 
 class _Kept:
-    """One model that stays in memory."""
+    """A model that stays in memory."""
 
     def __init__(self, highspy: Any, rows: ProgramRows, integer: bool) -> None:
         self.rows = rows.scaled
@@ -127,14 +128,14 @@ class _Kept:
             "output_flag": False,
             "threads": 1,  # the same answer on every machine
             "random_seed": 0,
-            # The simplex method on programs of structures is done before presolve is.
+            # The simplex method on programs of structures finishes before presolve does.
             "presolve": "choose" if integer and rows.presolve else "off",
             "mip_rel_gap": 0.0,
         }.items():
             self.highs.setOptionValue(option, value)
         self._stop = _Stop()
         if integer:
-            # Not in the simplex method, which would ask at every step.
+            # Not in the simplex method, which would call it at every step.
             self.highs.cbMipInterrupt += self._stop
         if self.highs.passModel(lp) == highspy.HighsStatus.kError:
             raise ValueError("the solver does not take this program: its numbers are out of range")
@@ -146,15 +147,15 @@ class _Kept:
         scale = cost_scale(costs, _TOLERANCES[0])
         self._pass_on(costs * scale, lower, upper)
         limit = max(time_limit - (time.perf_counter() - began), 0.0)
-        # The clock of the simplex method runs on from call to call, that of branch and bound not.
+        # The clock of the simplex method runs on between calls, that of branch and bound does not.
         already = 0.0 if self.integer else highs.getRunTime()
         highs.setOptionValue("time_limit", min(already + limit, 1e20))
         if self.integer:
-            # It asks for the time only when it is done.
+            # The jump checks the time limit only at its end.
             jump = self._presolve and math.isinf(time_limit)
             highs.setOptionValue("mip_heuristic_run_feasibility_jump", jump)
-        # That nothing is left is believed at the wider tolerance only: at the narrow one the solver
-        # may call a program infeasible because rounding is all that its solutions lack.
+        # Trust "infeasible" only at the wider tolerance: at the narrow one the solver may call a
+        # program infeasible although its solutions only violate it by rounding.
         doubtful = {statuses.kNotset, statuses.kUnknown, statuses.kSolveError}
         doubtful |= {statuses.kInfeasible, statuses.kUnboundedOrInfeasible}
         for tolerance in _TOLERANCES:
@@ -177,7 +178,7 @@ class _Kept:
             return Answer("unbounded", None, math.inf)
         if status == statuses.kModelEmpty:  # no rows and no columns
             return Answer("optimal", np.zeros(len(costs)), 0.0)
-        bound = info.mip_dual_bound + tolerance  # what branch and bound takes for no better
+        bound = info.mip_dual_bound + tolerance  # its tolerance for the optimum
         if status == statuses.kOptimal:
             solution = highs.getSolution()
             if not self.integer:
@@ -189,13 +190,13 @@ class _Kept:
                 f"the solver gave up: {highs.modelStatusToString(status)}; "
                 "scores or coefficients of very different sizes are a common reason"
             )
-        found = None
+        incumbent = None
         if self.integer and math.isfinite(info.objective_function_value):
             columns = np.array(highs.getSolution().col_value)
-            found = columns if len(columns) == len(costs) else None
+            incumbent = columns if len(columns) == len(costs) else None
         if not self.integer or not math.isfinite(bound):
-            return Answer("time limit", found, box_bound(costs, lower, upper))
-        return Answer("time limit", found, bound / scale)
+            return Answer("time limit", incumbent, box_bound(costs, lower, upper))
+        return Answer("time limit", incumbent, bound / scale)
 
     def _set_tolerance(self, tolerance: float) -> None:
         if tolerance == self._tolerance:
@@ -206,11 +207,11 @@ class _Kept:
             self.highs.setOptionValue(option, tolerance)
 
     def _run(self) -> None:
-        """Run the solver; Ctrl-C ends branch and bound, which can take any time."""
+        """Run the solver; Ctrl-C ends branch and bound, which can take very long."""
         if not self.integer or threading.current_thread() is not threading.main_thread():
             self.highs.run()
             return
-        self.highs.startSolve()  # on a thread of its own: signals come to this one
+        self.highs.startSolve()  # on its own thread: signals arrive at this one
         try:
             self._wait()
         except KeyboardInterrupt:
@@ -237,7 +238,7 @@ class _Kept:
 
 
 class _Stop:
-    """What branch and bound asks whether to go on; knows nothing of the solver, which keeps it."""
+    """The callback that stops branch and bound; no reference to the solver, which owns it."""
 
     wanted = False
 

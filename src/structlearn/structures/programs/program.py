@@ -23,7 +23,7 @@ from .solvers import check_solver, open_model, seconds_of
 
 __all__ = ["Program", "Relaxation"]
 
-#: As many outputs as enumeration is patient with.
+#: The most outputs to enumerate.
 _MOST_OUTPUTS = 2**20
 
 
@@ -31,33 +31,33 @@ class Program(ProgramSearch):
     """0/1 parts (or other whole numbers) under linear constraints: lower ≤ A x ≤ upper.
 
     argmax is max ⟨part, x⟩ over the integer points. The linear relaxation is solved first, by the
-    simplex method; where its solution is whole it is the answer, otherwise branch and bound goes
-    on. The model stays in memory, so that a call with other scores passes on costs alone and starts
-    from the last basis. A score of −∞ fixes its part at 0.
+    simplex method; if its solution is integral it is the answer, otherwise branch and bound
+    continues. The model stays in memory, so a call with other scores only passes new costs and
+    starts from the last basis. A score of −∞ fixes its part at 0.
 
-    Score block: ``part`` (P,), or the blocks of the structure whose program it is
+    Score block: ``part`` (P,), or the blocks of the program's structure
     (:meth:`Structure.as_program`). The output is the (P,) vector, or the structure's output.
 
     Parameters
     ----------
     A : (rows, P + helpers) sparse or dense matrix
-        Coefficients. Columns after the parts are helpers: free to be chosen, without scores.
+        Coefficients. Columns after the parts are helpers: free variables without scores.
     lower, upper : number or (rows,)
-        Bounds of the rows, −∞ or ∞ where there is none.
+        Bounds of the rows, −∞ or ∞ if there is none.
     n_parts : int, optional
-        How many of the columns are parts; default: all.
+        The number of columns that are parts; default: all.
     integer : bool or (columns,) of bool, default=True
-        Which columns are whole numbers.
+        Which columns are integers.
     column_lower, column_upper : number or (columns,)
         Bounds of the columns; default 0 and 1.
     names : sequence of str, optional
-        Names of the rows, for messages about programs without a solution.
+        Names of the rows, for messages about infeasible programs.
     solver : {"auto", "highs", "gurobi"}
-        Who does branch and bound; "auto" takes Gurobi where it is installed and licensed. Linear
-        relaxations are HiGHS's.
+        The solver for branch and bound; "auto" chooses Gurobi if it is installed and licensed.
+        Linear relaxations are solved by HiGHS.
     time_limit : float, optional
-        Seconds a call may take. The best output found by then is returned, with its bound;
-        ``TimeoutError`` where there is none.
+        Time limit of a call in seconds. The best output so far is returned, with its bound;
+        ``TimeoutError`` is raised if there is none.
 
     References
     ----------
@@ -142,7 +142,7 @@ class Program(ProgramSearch):
         scores: Mapping[str, Any],
         topology: Mapping[str, Any] | None = None,
     ) -> Program:
-        """Return the program of a structure, with scores that calls may leave out."""
+        """Return the program of a structure, with default scores."""
         program = cls.__new__(cls)
         program._setup(
             rows.build(), rows.shapes, structure=structure, given=scores, topology=topology
@@ -159,7 +159,7 @@ class Program(ProgramSearch):
     ) -> Program:
         """Return this program with more constraints; A may leave out columns at the end.
 
-        ``n_helpers`` further helper columns, from 0 to 1, come after those that there are.
+        ``n_helpers`` new helper columns, from 0 to 1, come after the existing ones.
         """
         program = type(self).__new__(type(self))
         program._setup(
@@ -185,8 +185,8 @@ class Program(ProgramSearch):
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks: each part is a site with one outcome."""
         if self.structure is not None:
-            known = self.structure.blocks(n_labels)
-            return {name: known[name] for name in self.shapes}
+            blocks = self.structure.blocks(n_labels)
+            return {name: blocks[name] for name in self.shapes}
         return {"part": Block(())}
 
     def encode(self, y: Any, **scores: Any) -> Any:
@@ -202,7 +202,7 @@ class Program(ProgramSearch):
         return {"part": vector.copy()}
 
     def decode(self, parts: Any) -> Any:
-        """Return the output whose parts these are; a list for a list."""
+        """Return the output with these parts; a list for a list."""
         if self.structure is not None:
             return self.structure.decode(parts)
         vector = part_of(parts, "part")
@@ -211,7 +211,7 @@ class Program(ProgramSearch):
         return vector
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return ⟨θ, μ(y)⟩, −∞ where a forbidden part is used; a list for a batch."""
+        """Return ⟨θ, μ(y)⟩, −∞ if a forbidden part is used; a list for a batch."""
         counts = self.encode(y, **scores)
         return dot_counts(
             self._flat(scores), np.concatenate([np.ravel(a) for a in counts.values()])
@@ -229,8 +229,8 @@ class Program(ProgramSearch):
         sizes = high - low + 1
         if not self.rows.integer[: self.n_parts].all() or not sizes.prod() <= _MOST_OUTPUTS:
             raise CapabilityError(
-                "this program cannot be enumerated: it has too many vectors, or parts that are no "
-                "whole numbers. What works: argmax, solve, kbest, relax"
+                "this program cannot be enumerated: it has too many vectors, or parts that are not "
+                "integers. What works: argmax, solve, kbest, relax"
             )
         ranges = [range(int(a), int(b) + 1) for a, b in zip(low, high, strict=True)]
         for values in itertools.product(*ranges):
@@ -238,7 +238,7 @@ class Program(ProgramSearch):
                 yield np.array(values, dtype=np.int64)
 
     def _legal(self, parts: Vector) -> bool:
-        """Tell whether some helpers complete the parts to a solution."""
+        """Tell whether the parts can be completed by helpers to a solution."""
         rows = self.rows
         if rows.n_columns == self.n_parts:
             return rows.hold(parts)
@@ -255,13 +255,13 @@ class Program(ProgramSearch):
         if not inside.all():
             return False
         model = open_model("highs", completion)
-        found = model.solve(
+        answer = model.solve(
             np.zeros(rows.n_columns),
             completion.column_lower,
             completion.column_upper,
             integer=True,
         )
-        return bool(found.status == "optimal")
+        return bool(answer.status == "optimal")
 
     # -- the queries ----------------------------------------------------------------------------
 
@@ -269,8 +269,8 @@ class Program(ProgramSearch):
         self, *, time_limit: float | None = None, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the best output; a list of them for a batch."""
-        found = self.solve(time_limit=time_limit, n_jobs=n_jobs, **scores)
-        return [one.output for one in found] if isinstance(found, list) else found.output
+        solution = self.solve(time_limit=time_limit, n_jobs=n_jobs, **scores)
+        return [s.output for s in solution] if isinstance(solution, list) else solution.output
 
     def solve(self, *, time_limit: float | None = None, method: str = "auto", **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`.
@@ -278,12 +278,12 @@ class Program(ProgramSearch):
         Parameters
         ----------
         time_limit : float, optional
-            Seconds; instead of the program's own.
+            Seconds, instead of the program's own limit.
         method : {"auto", "ilp", "lp"}
-            "auto" solves the linear relaxation first; "ilp" goes to branch and bound at once; "lp"
-            demands that the relaxation is whole, and raises ``CapabilityError`` where it is not.
+            "auto" solves the linear relaxation first; "ilp" starts with branch and bound; "lp"
+            requires the relaxation to be integral, and raises ``CapabilityError`` if it is not.
         **scores : arrays
-            One per block; those of the program where left out.
+            One per block; by default those of the program.
         """
         if method not in ("auto", "ilp", "lp"):
             raise ValueError(f'method must be "auto", "ilp" or "lp", got {method!r}')
@@ -293,15 +293,15 @@ class Program(ProgramSearch):
             return self._solution(theta, limit, method)[0]
 
     def relax(self, *, time_limit: float | None = None, **scores: Any) -> Relaxation:
-        """Return the solution of the linear relaxation and how much of it is whole."""
+        """Return the solution of the linear relaxation and how much of it is integral."""
         theta = self._flat(scores)
         limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
             costs, lower, upper = self._costs(theta)
             model = self._model_of("highs")
-            found = model.solve(costs, lower, upper, integer=False, time_limit=limit)
-            self._raise_unless_solved(found, theta, integer=False)
-        columns = found.columns
+            answer = model.solve(costs, lower, upper, integer=False, time_limit=limit)
+            self._raise_unless_solved(answer, theta, integer=False)
+        columns = answer.columns
         parts = self._unflat(columns[: self.n_parts])
         whole = self._is_whole(columns)
         fractional = {
@@ -309,13 +309,13 @@ class Program(ProgramSearch):
         }
         output = self.decode({k: np.rint(a) for k, a in parts.items()}) if whole else None
         value = dot_counts(np.where(np.isfinite(theta), theta, 0.0), columns[: self.n_parts])
-        return Relaxation(parts, max(value, found.bound), whole, fractional, output)
+        return Relaxation(parts, max(value, answer.bound), whole, fractional, output)
 
     def kbest(self, n: int, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
-        Each output found is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts
-        must be 0 or 1. One program per output.
+        Each output is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts must
+        be 0 or 1. One program per output.
         """
         size = self.n_parts
         low, high = self.rows.column_lower[:size], self.rows.column_upper[:size]
@@ -324,10 +324,10 @@ class Program(ProgramSearch):
         )
         if len(other):
             raise CapabilityError(
-                f"kbest needs parts that are 0 or 1, and {self.part_name(int(other[0]))} may be "
+                f"kbest needs parts that are 0 or 1, but {self.part_name(int(other[0]))} may be "
                 "something else. What works: argmax, solve, relax"
             )
-        found: list[tuple[float, Any]] = []
+        outputs: list[tuple[float, Any]] = []
         program = self
         theta = self._flat(scores)
         for _ in range(n):
@@ -335,12 +335,12 @@ class Program(ProgramSearch):
                 solution, parts = program._solution(theta, math.inf, "auto", explain=False)
             except InfeasibleError:
                 break
-            found.append((solution.value, solution.output))
+            outputs.append((solution.value, solution.output))
             signs = np.where(parts > 0.5, -1.0, 1.0)
             program = program.with_rows(signs[np.newaxis], 1.0 - (parts > 0.5).sum(), np.inf)
-        if not found:
+        if not outputs:
             raise nothing_legal()
-        return found
+        return outputs
 
     def __repr__(self) -> str:
         of = "" if self.structure is None else f" of {self.structure!r}"

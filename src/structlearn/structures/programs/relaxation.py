@@ -1,4 +1,4 @@
-"""What the linear relaxation of a program gives, and how much of it is whole."""
+"""The solution of a program's linear relaxation, and how much of it is integral."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ..parts import Parts
 
 
 class Relaxation(NamedTuple):
-    """The solution of a program without "whole number": the linear relaxation.
+    """The solution of a program without integrality: the linear relaxation.
 
     Attributes
     ----------
     parts : dict of arrays
-        The parts, by block; between whole numbers where the relaxation is not tight.
+        The parts, by block; fractional if the relaxation is not tight.
     value : float
-        Its objective; no output scores more than this.
+        Its objective; an upper bound of the score of every output.
     integral : bool
-        Whether every part is a whole number: then it is the best output.
+        Whether every part is an integer: then it is the best output.
     fractional : dict of index arrays
-        By block, the indices of the parts that are no whole numbers, one per row.
+        By block, the indices of the fractional parts, one per row.
     output : object
-        The best output where ``integral``, else None.
+        The best output if ``integral``, else None.
     """
 
     parts: Parts
@@ -34,5 +34,5 @@ class Relaxation(NamedTuple):
     def __str__(self) -> str:
         n = sum(a.size for a in self.parts.values())
         between = sum(len(a) for a in self.fractional.values())
-        found = "integral: the best output" if self.integral else f"{between} of {n} fractional"
-        return f"relaxation of value {self.value:.6g}, {found}"
+        status = "integral: the best output" if self.integral else f"{between} of {n} fractional"
+        return f"relaxation of value {self.value:.6g}, {status}"

@@ -25,16 +25,16 @@ class ProgramRows:
     matrix : (rows, columns) sparse or dense
         The coefficients A.
     lower, upper : number or (rows,)
-        Bounds of the rows; −∞ and ∞ where there is none.
+        Bounds of the rows; −∞ and ∞ if there is none.
     column_lower, column_upper : number or (columns,)
         Bounds of the columns.
     integer : bool or (columns,) of bool
-        Which columns are whole numbers.
+        Which columns are integers.
     names : sequence of str, optional
-        Of the rows, for error messages.
+        The names of the rows, for error messages.
     presolve : bool
-        Whether branch and bound should look for simplifications first. The rows of a structure
-        have none to offer.
+        Whether branch and bound should look for simplifications first. The rows of a structure have
+        none.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ProgramRows:
         names: Sequence[str] | None = None,
         presolve: bool = True,
     ) -> None:
-        import scipy.sparse  # half a second that who has no program does not wait for
+        import scipy.sparse  # takes half a second: only if there is a program
 
         self.presolve = presolve
         try:
@@ -89,7 +89,7 @@ class ProgramRows:
         return int(self.matrix.shape[0])
 
     def name(self, row: int) -> str:
-        """Return what a row is called in a message."""
+        """Return the name of a row in a message."""
         return f"row {row}" if self._names is None else self._names[row]
 
     def with_rows(
@@ -102,13 +102,13 @@ class ProgramRows:
     ) -> ProgramRows:
         """Return these rows and more; ``matrix`` may leave out columns at the end.
 
-        ``n_helpers`` columns that may be anything from 0 to 1 come after the others.
+        ``n_helpers`` columns, from 0 to 1, come after the others.
         """
         import scipy.sparse
 
-        more = scipy.sparse.csr_array(matrix, dtype=np.float64)
-        more.resize((more.shape[0], self.n_columns + n_helpers))
-        extra = ProgramRows(more, lower, upper, names=names)
+        added = scipy.sparse.csr_array(matrix, dtype=np.float64)
+        added.resize((added.shape[0], self.n_columns + n_helpers))
+        extra = ProgramRows(added, lower, upper, names=names)
         own = self.matrix.copy()
         own.resize((self.n_rows, self.n_columns + n_helpers))
         return ProgramRows(
@@ -129,8 +129,8 @@ class ProgramRows:
     def scaled(self) -> ProgramRows:
         """The same rows, each times a power of two: its largest coefficient is from 1 to below 2.
 
-        Tolerances are absolute, in :meth:`hold` and in solvers: a row in small units would hold
-        whatever the columns are.
+        Tolerances are absolute, in :meth:`hold` and in solvers: a row in small units would hold for
+        any columns.
         """
         import scipy.sparse
 
@@ -144,7 +144,7 @@ class ProgramRows:
         return self._with_same_columns(matrix, self.lower * scales, self.upper * scales)
 
     def chosen(self, rows: npt.NDArray[np.bool_]) -> ProgramRows:
-        """Return some of the rows, without their names."""
+        """Return the given rows, without their names."""
         return self._with_same_columns(self.matrix[rows], self.lower[rows], self.upper[rows])
 
     def _with_same_columns(self, matrix: Any, lower: Vector, upper: Vector) -> ProgramRows:
@@ -174,8 +174,8 @@ class RowBuilder:
     """Collects the rows of a structure's program, many at once.
 
     ``parts[name]`` holds the column number of each part, in the shape of its block; ``helpers``
-    gives further columns. Rows are written as terms, each an array of column numbers whose first
-    axes count the rows and whose further axes are summed over::
+    adds columns. Rows are written as terms, each an array of column numbers whose first
+    axes index the rows and whose further axes are summed over::
 
         build = RowBuilder({"label": (L, K), "transition": (L - 1, K, K)})
         label, pair = build.parts["label"], build.parts["transition"]
@@ -207,7 +207,7 @@ class RowBuilder:
         self.n_rows = 0
 
     def helpers(self, *shape: int, upper: float = 1.0, integer: bool = False) -> Columns:
-        """Return new columns, from 0 to ``upper``, that are no parts."""
+        """Return new columns, from 0 to ``upper``, that are not parts."""
         n = prod(shape)
         columns = self.n_columns + np.arange(n, dtype=np.int64).reshape(shape)
         self.n_columns += n
@@ -216,20 +216,20 @@ class RowBuilder:
         return columns
 
     def continuous(self, name: str) -> None:
-        """Let a block be continuous: whole wherever the integer columns are (faster)."""
+        """Let a block be continuous: integral whenever the integer columns are (faster)."""
         self._integer[0][self.parts[name].ravel()] = False
 
     def forbid(self, columns: Any) -> None:
         """Fix columns at 0."""
-        chosen = np.asarray(columns, dtype=np.int64).ravel()
+        fixed = np.asarray(columns, dtype=np.int64).ravel()
         at = 0
         for upper in self._upper:
-            inside = chosen[(chosen >= at) & (chosen < at + len(upper))]
+            inside = fixed[(fixed >= at) & (fixed < at + len(upper))]
             upper[inside - at] = 0.0
             at += len(upper)
 
     def unbounded(self, parts: Any) -> None:
-        """Let the counts of parts be any number ≥ 0: those that are used several times."""
+        """Let the counts of parts be any number ≥ 0: for parts that are used several times."""
         self._upper[0][np.asarray(parts, dtype=np.int64)] = np.inf
 
     def add(
@@ -246,12 +246,12 @@ class RowBuilder:
         Parameters
         ----------
         *terms : (columns, coefficient)
-            ``columns`` has ``rows`` axes that count the rows and any number more that are summed
-            over; the coefficient is a number or an array that broadcasts to the columns.
+            ``columns`` has ``rows`` axes that index the rows, and any number of further axes that
+            are summed over; the coefficient is a number or an array that broadcasts to the columns.
         rows : int
-            How many leading axes count rows; 0 for a single row.
+            The number of leading axes that index rows; 0 for a single row.
         lower, upper, equal : number or array over the rows
-            ``equal`` stands for both bounds.
+            ``equal`` sets both bounds.
         name : str
             For messages; ``{0}``, ``{1}`` … are the row's indices.
         """
@@ -266,8 +266,8 @@ class RowBuilder:
             values = np.broadcast_to(np.asarray(coefficient, dtype=np.float64), columns.shape)
             row = np.repeat(self.n_rows + np.arange(n), prod(columns.shape[rows:]))
             self._entries.append((row, columns.ravel(), values.ravel()))
-        for bounds, given in ((self._lower, lower), (self._row_upper, upper)):
-            bounds.append(np.broadcast_to(np.asarray(given, dtype=np.float64), shape).ravel())
+        for bounds, bound in ((self._lower, lower), (self._row_upper, upper)):
+            bounds.append(np.broadcast_to(np.asarray(bound, dtype=np.float64), shape).ravel())
         self._names.append((name, shape))
         self.n_rows += n
 
@@ -275,7 +275,7 @@ class RowBuilder:
         """Return the rows."""
         empty = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
         row, column, value = (
-            np.concatenate(some) for some in zip(empty, *self._entries, strict=True)
+            np.concatenate(arrays) for arrays in zip(empty, *self._entries, strict=True)
         )
         import scipy.sparse
 
@@ -293,7 +293,7 @@ class RowBuilder:
 
 
 class _RowNames(Sequence[str]):
-    """Names of rows, written out when one is asked for."""
+    """Names of rows, formatted on demand."""
 
     def __init__(self, groups: list[tuple[str, tuple[int, ...]]]) -> None:
         self._groups = groups

@@ -1,4 +1,4 @@
-"""How a program is solved: the linear relaxation first, branch and bound where it is not whole."""
+"""The search of a program: the linear relaxation first, then branch and bound if needed."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from .part_scores import PartScores
 from .rows import ProgramRows
 from .solvers import open_model
 
-#: A column is whole if it is this close to a whole number; the solvers' own tolerance.
+#: A column is integral if it is this close to an integer; the solvers' own tolerance.
 WHOLE = 1e-6
 
 
 class ProgramSearch(PartScores):
-    """The search for a program's best solution, with the solvers' models kept in memory."""
+    """The search for a program's best solution; the solvers' models stay in memory."""
 
     rows: ProgramRows
-    #: How many of the columns are parts.
+    #: The number of columns that are parts.
     n_parts: int
-    #: Whose program it is, if any.
+    #: The structure of the program, if any.
     structure: Structure | None
-    #: Who does branch and bound.
+    #: The solver for branch and bound.
     solver: str
     _models: dict[str, Any]
 
@@ -43,7 +43,7 @@ class ProgramSearch(PartScores):
     ) -> tuple[Solution, Vector]:
         """Return the solution and its parts as one vector.
 
-        Where there is none, ``explain`` tells whether the error names the constraints that
+        ``explain``: whether the error for an infeasible program names the constraints that
         contradict each other, which takes many more programs.
         """
         began = time.perf_counter()
@@ -52,34 +52,34 @@ class ProgramSearch(PartScores):
         integer = bool(self.rows.integer.any())
         if method != "ilp" or not integer:
             linear = self._model_of("highs")
-            found = linear.solve(costs, lower, upper, integer=False, time_limit=limit)
-            if found.status in ("infeasible", "unbounded"):
-                self._raise_unless_solved(found, theta, integer=False, explain=explain)
-            bound = found.bound
-            if found.status == "optimal" and self._is_whole(found.columns):
-                best = self._finished(theta, found.columns, bound, "linear program (highs)")
+            answer = linear.solve(costs, lower, upper, integer=False, time_limit=limit)
+            if answer.status in ("infeasible", "unbounded"):
+                self._raise_unless_solved(answer, theta, integer=False, explain=explain)
+            bound = answer.bound
+            if answer.status == "optimal" and self._is_whole(answer.columns):
+                best = self._finished(theta, answer.columns, bound, "linear program (highs)")
                 if best[0].exact or method == "lp" or not integer:
                     return best
-            if method == "lp" and found.status == "optimal":
+            if method == "lp" and answer.status == "optimal":
                 raise CapabilityError(
                     "the linear relaxation is not whole here; relax() shows it, and "
                     'method="auto" goes on to branch and bound'
                 )
             if not integer or method == "lp":
-                self._raise_unless_solved(found, theta, integer=False)
+                self._raise_unless_solved(answer, theta, integer=False)
         model = self._model_of(self.solver)
         deadline = began + limit
         method = f"integer program ({model.name})"
         left = max(deadline - time.perf_counter(), 0.0)
-        found = model.solve(costs, lower, upper, integer=True, time_limit=left)
-        if found.columns is None:
-            self._raise_unless_solved(found, theta, integer=True, explain=explain)
-        bound = min(bound, found.bound)
-        solution, parts = self._finished(theta, found.columns, bound, method)
-        if solution.exact or found.status != "optimal":
+        answer = model.solve(costs, lower, upper, integer=True, time_limit=left)
+        if answer.columns is None:
+            self._raise_unless_solved(answer, theta, integer=True, explain=explain)
+        bound = min(bound, answer.bound)
+        solution, parts = self._finished(theta, answer.columns, bound, method)
+        if solution.exact or answer.status != "optimal":
             return solution, parts
-        # The solver's tolerance is a share of the largest cost. Parts that cost too much to be in
-        # any better output need not set it.
+        # The solver's tolerance is relative to the largest cost. Parts too expensive for any better
+        # output need not set it.
         dear = (lower == 0) & (costs < solution.value - box_bound(costs, lower, upper))
         dear &= self._whole
         if not dear.any():
@@ -91,15 +91,15 @@ class ProgramSearch(PartScores):
             return solution, parts
         bound = min(bound, max(solution.value, again.bound))
         return max(
-            self._finished(theta, found.columns, bound, method),
+            self._finished(theta, answer.columns, bound, method),
             self._finished(theta, again.columns, bound, method),
-            key=lambda one: one[0].value,
+            key=lambda pair: pair[0].value,
         )
 
     def _finished(
         self, theta: Vector, columns: Vector, bound: float, method: str
     ) -> tuple[Solution, Vector]:
-        """Return the whole numbers that the columns stand for, with what the bound proves."""
+        """Return the output of the columns rounded to integers, exact if the bound proves it."""
         parts = columns[: self.n_parts].copy()
         whole = self._whole[: self.n_parts]
         parts[whole] = np.rint(parts[whole]) + 0.0  # no -0.0
@@ -116,7 +116,7 @@ class ProgramSearch(PartScores):
 
     @property
     def _whole(self) -> npt.NDArray[np.bool_]:
-        """Which columns are whole numbers in an output."""
+        """Which columns are integers in an output."""
         whole: npt.NDArray[np.bool_] = self.rows.integer.copy()
         whole[: self.n_parts] |= self.structure is not None
         return whole
@@ -138,8 +138,8 @@ class ProgramSearch(PartScores):
             endless = np.flatnonzero(np.isinf(self.rows.column_upper[: self.n_parts]) & (theta > 0))
             named = ", ".join(self.part_name(i) for i in endless[:3])
             raise UnboundedError(
-                f"the score is unbounded: {named or 'some parts'} can be as large as one "
-                "likes; give column_upper, or a row that bounds them"
+                f"the score is unbounded: {named or 'some parts'} can be arbitrarily "
+                "large; give column_upper, or a row that bounds them"
             )
         if found.columns is None or (found.status != "optimal" and not integer):
             raise TimeoutError(

@@ -1,4 +1,4 @@
-"""Who solves a program: HiGHS, or Gurobi where it is installed and licensed."""
+"""The solvers of programs: HiGHS, or Gurobi if it is installed and licensed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_solver(solver: str) -> None:
 
 
 def open_model(solver: str, rows: ProgramRows) -> Any:
-    """Return a model in the memory of the named solver."""
+    """Return a model of the named solver."""
     check_solver(solver)
     if solver == "gurobi":
         return GurobiModel(rows)

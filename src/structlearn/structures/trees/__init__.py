@@ -1,1 +1,1 @@
-"""Trees: of heads, of spans, of edges, and labels on the nodes of a given one."""
+"""Trees: of heads, of spans, of edges, and labels on a given tree."""

@@ -32,8 +32,8 @@ from .tree_program import arborescence_rows
 class Arborescence(NativeStructure):
     """A tree over the words 1..n of a sentence, with arcs from head to word, below the root 0.
 
-    The score of a tree is Σ_m arc[head of m, m], for labelled arcs Σ_m arc[head of m, m, label
-    of m], and the sibling scores where they are given.
+    The score of a tree is Σ_m arc[head of m, m], for labelled arcs Σ_m arc[head of m, m, label of
+    m], and the sibling scores if given.
 
     Score blocks
     ------------
@@ -42,7 +42,7 @@ class Arborescence(NativeStructure):
         NaN); their marginals are 0.
     sibling : (n + 1, n + 1, n + 1), projective trees only
         ``sibling[h, s, m]`` scores word m with head h, where s is the nearest word between h and m
-        that also has head h, or h itself where there is none. Read where h ≤ s < m or m < s ≤ h.
+        that also has head h, or h itself if there is none. Read where h ≤ s < m or m < s ≤ h.
 
     An output is the (n,) array of heads of words 1..n; for arcs with labels, (heads, labels).
 
@@ -51,22 +51,22 @@ class Arborescence(NativeStructure):
     projective : bool, default=False
         No two arcs cross, and none spans the root's: each word and all below it are an interval.
     single_root : bool, default=True
-        Exactly one word has head 0. This is settled exactly, not by a large constant.
+        Whether exactly one word has head 0. This is enforced exactly, not by a large constant.
     labelled : bool, optional
-        For learners: whether outputs are (heads, labels). Default: as the training outputs are.
+        For learners: whether outputs are (heads, labels). Default: like the training outputs.
         Queries go by the shape of ``arc``.
 
     Notes
     -----
-    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³), with siblings
-    too. Of equally good trees any one may be given, always the same. The k best take k n searches,
-    or, of projective trees, one chart and O(n²) for each; sums O(n³); counts O(n³) for each of
-    O(n log n) primes. All of these, sampling and the integer program know siblings where trees are
-    projective.
+    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³), also with
+    siblings. Ties are broken in a fixed but unspecified way. The k best take k n searches, or, for
+    projective trees, one chart and O(n²) for each; sums O(n³); counts O(n³) for each of
+    O(n log n) primes. All of these, sampling and the integer program support siblings for
+    projective trees.
 
-    There is no block for grandparents: a score for each chain of two arcs makes a chart of O(n⁴).
+    Grandparents have no block: a score for each chain of two arcs would need a chart of O(n⁴).
     :class:`~structlearn.tasks.DependencyParser` scores siblings and grandparents together
-    (``order=2``) over the few heads that its pruner leaves a word, exactly where
+    (``order=2``) over the few heads that its pruner leaves for a word, exactly if
     ``projective=True``; for other scores of pairs of arcs write the parts as a program
     (:meth:`as_program`) or as hyperedges.
 
@@ -115,22 +115,22 @@ class Arborescence(NativeStructure):
 
     @property
     def has_labels(self) -> bool:  # type: ignore[override]
-        """Whether outputs come with labels, as far as a learner is concerned."""
+        """Whether outputs have labels, for learners."""
         return bool(self.labelled)
 
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> Arborescence:
-        """Return one for labelled trees where y has labels."""
+        """Return a structure for labelled trees if y has labels."""
         return cls(labelled=_have_labels(y))
 
     def for_examples(self, X: Any, y: Any) -> Arborescence:
-        """Return one that knows whether outputs have labels."""
+        """Return a structure with ``labelled`` set by the outputs."""
         if self.labelled is not None:
             return self
         return Arborescence(self.projective, self.single_root, _have_labels(y))
 
     def labels_of(self, y: Any) -> list[Any]:
-        """Return the labels of words 1..n; none where trees have no labels."""
+        """Return the labels of words 1..n; none if trees have no labels."""
         return list(_pair(y)[1]) if self.labelled else []
 
     def relabel(self, y: Any, labels: Any) -> Any:
@@ -158,15 +158,15 @@ class Arborescence(NativeStructure):
         rows: list[Integers] = []
         ends = [0]
         for i, y in enumerate(outputs):
-            known = not self.labelled or ptr[i + 1] > ptr[i]
+            is_known = not self.labelled or ptr[i + 1] > ptr[i]
             try:
                 heads = read_heads(_pair(y)[0] if self.labelled else y)
                 check_tree(heads, projective=self.projective, single_root=self.single_root)
             except ValueError as error:
                 raise ValueError(f"example {i}: {error}") from None
             row = [heads, labels[ptr[i] : ptr[i + 1]]] if self.labelled else [heads]
-            rows += row if known else []
-            ends.append(ends[-1] + (sum(map(len, row)) if known else 0))
+            rows += row if is_known else []
+            ends.append(ends[-1] + (sum(map(len, row)) if is_known else 0))
         return np.concatenate([np.empty(0, dtype=np.int64), *rows]), np.array(ends, dtype=np.int64)
 
     def _read_outcomes(
@@ -185,9 +185,9 @@ class Arborescence(NativeStructure):
     def output_costs(
         self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
     ) -> tuple[Parts, float]:
-        """Return the cost of a tree: Σ over words of 1, less 1 for each arc that is right.
+        """Return the cost of a tree: Σ over words of 1, minus 1 for each right arc.
 
-        With labels, an arc is right with its label; other costs than Hamming's give δ(gold label,
+        With labels, an arc is right with its label; costs other than Hamming's give δ(gold label,
         label) under the right head and ``missed`` under a wrong one. Unknown labels cost nothing
         under the right head.
         """
@@ -205,16 +205,16 @@ class Arborescence(NativeStructure):
         return {"arc": arc}, constant
 
     def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
-        """Return the number of arcs that are right, with their labels where they have some."""
+        """Return the number of right arcs (with their labels, if any), and of all arcs."""
         if not self.labelled:
             return int((np.asarray(gold) == predicted).sum()), len(gold)
         right = np.asarray(gold[0]) == predicted[0]
         for m, k in enumerate(gold[1]):
-            found = int(predicted[1][m])
+            label = int(predicted[1][m])
             if isinstance(k, (set, frozenset)):
-                right[m] &= found in k
+                right[m] &= label in k
             else:
-                right[m] &= is_open(k) or k == found
+                right[m] &= is_open(k) or k == label
         return int(right.sum()), len(right)
 
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
@@ -228,16 +228,16 @@ class Arborescence(NativeStructure):
     # -- outputs and parts ----------------------------------------------------------------------
 
     def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
-        """Return the arcs of words 1..n: heads, words and, where there are some, labels."""
+        """Return the arcs of words 1..n: heads, words and, if there are any, labels."""
         heads, *labels = _pair(y) if self.labelled else (y,)
         words = np.arange(1, len(heads) + 1)
-        return (read_heads(heads), words, *(np.asarray(one, dtype=np.int64) for one in labels))
+        return (read_heads(heads), words, *(np.asarray(k, dtype=np.int64) for k in labels))
 
     def _is_batch(self, arguments: Mapping[str, Any]) -> bool:
         arc = arguments.get("arc")
         if not isinstance(arc, (list, tuple)) or len(arc) == 0:
             return isinstance(arc, (list, tuple))
-        # n + 1 matrices of n + 1 rows that are no squares are those of one example with labels.
+        # n + 1 matrices of n + 1 rows that are not square are one example with labels.
         if rank_of(arc[0]) != 2:
             return rank_of(arc[0]) > 2
         rows, columns = np.shape(arc[0])
@@ -254,7 +254,7 @@ class Arborescence(NativeStructure):
         return shape if name == "arc" else (shape[0],) * 3
 
     def _read_output(self, y: Any, arc: Array) -> tuple[Any, Any]:
-        """Return the heads and the labels of an output (None without), checked."""
+        """Return the heads and the labels of an output (None without labels), checked."""
         n = len(arc) - 1
         if arc.ndim == 2:
             heads, labels = read_heads(y, n), None
@@ -289,20 +289,20 @@ class Arborescence(NativeStructure):
     def decode(self, parts: Any) -> Any:
         """Return the tree whose arcs have count one; a list for a list of parts."""
         arc = part_of(parts, "arc")
-        found = np.argwhere(arc)
-        order = np.argsort(found[:, 1], kind="stable")
-        found = found[order]
+        arcs = np.argwhere(arc)
+        order = np.argsort(arcs[:, 1], kind="stable")
+        arcs = arcs[order]
         n = len(arc) - 1
-        if not np.isin(arc, (0.0, 1.0)).all() or found[:, 1].tolist() != list(range(1, n + 1)):
+        if not np.isin(arc, (0.0, 1.0)).all() or arcs[:, 1].tolist() != list(range(1, n + 1)):
             raise ValueError(
                 "these parts are not an output: each word must have one arc of count 1"
             )
-        heads = found[:, 0].copy()
+        heads = arcs[:, 0].copy()
         check_tree(heads, projective=self.projective, single_root=self.single_root)
-        return heads if arc.ndim == 2 else (heads, found[:, 2].copy())
+        return heads if arc.ndim == 2 else (heads, arcs[:, 2].copy())
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if a part of it is forbidden; a list for a batch."""
         theta = self._one(scores)
         return float(sum(theta[name][at].sum() for name, at in self._places(y, theta).items()))
 
@@ -324,20 +324,20 @@ class Arborescence(NativeStructure):
             return None
         arc = theta["arc"]
         index = np.arange(arc.size).reshape(*arc.shape[:2], -1)
-        chosen = np.flatnonzero(self.encode(y, **theta)["arc"])
-        word = chosen // index.shape[2] % len(arc)
+        used = np.flatnonzero(self.encode(y, **theta)["arc"])
+        word = used // index.shape[2] % len(arc)
         return differing(
-            theta, "arc", ((index[:, m].ravel(), int(k)) for m, k in zip(word, chosen, strict=True))
+            theta, "arc", ((index[:, m].ravel(), int(k)) for m, k in zip(word, used, strict=True))
         )
 
     def _local_entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        # A word has one arc: measured against that of the best tree, whose score is then 0.
+        # A word has one arc: subtract the arc in the best tree, whose score is then 0.
         arc = theta["arc"]
-        chosen = np.nonzero(self.encode(self.argmax(**theta), **theta)["arc"])
+        used = np.nonzero(self.encode(self.argmax(**theta), **theta)["arc"])
         best = np.zeros(len(arc))
-        best[chosen[1]] = arc[chosen]
+        best[used[1]] = arc[used]
         shift = best[:, np.newaxis] if arc.ndim == 3 else best
         return super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
 
@@ -359,7 +359,7 @@ class Arborescence(NativeStructure):
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
         batch = read_batch(self, scores)
-        if batch is not None:  # threads share the work of one example
+        if batch is not None:  # within one example, threads share the work
             return ask_each(partial(self.count, n_jobs=n_jobs), batch.examples())
         theta = self._one(scores)
         threads = n_threads(n_jobs)
@@ -395,8 +395,8 @@ class Arborescence(NativeStructure):
         return outputs if isinstance(outputs[0], tuple) else np.array(outputs)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as arrays, 0 where they are never read."""
-        known = dict(scores)
+        """Return the scores as arrays, 0 in entries that are never read."""
+        cleaned = dict(scores)
         if not self.projective and scores.get("sibling") is not None:
             raise CapabilityError(
                 "the best non-projective tree with scores of siblings is NP-hard to find. What "
@@ -408,13 +408,13 @@ class Arborescence(NativeStructure):
                 arc = arc.copy()
                 arc[:, :1] = 0.0
                 arc[np.arange(len(arc)), np.arange(len(arc))] = 0.0
-            known["arc"] = arc
+            cleaned["arc"] = arc
         if scores.get("sibling") is not None:
             sibling = as_scores("sibling", scores["sibling"])
             if sibling.ndim == 3 and len(set(sibling.shape)) == 1:
                 sibling = np.where(_read_pairs(len(sibling)), sibling, 0.0)
-            known["sibling"] = sibling
-        return super()._scores(known)
+            cleaned["sibling"] = sibling
+        return super()._scores(cleaned)
 
 
 def _pair(y: Any) -> tuple[Any, Any]:
@@ -444,7 +444,7 @@ def _read_pairs(size: int) -> npt.NDArray[np.bool_]:
 
 
 def _split(y: Integers, arc: Array) -> Any:
-    """Return a row of the core as an output: heads, with the labels where arcs have them."""
+    """Return a row of the core as an output: heads, with the labels if arcs have them."""
     n = len(arc) - 1
     if arc.ndim == 2:
         return y

@@ -30,22 +30,22 @@ class Constituency(NativeStructure):
     *one* derivation in it: a node's children c₁ c₂ … c_m are c₁ beside an unlabelled span that
     holds c₂ … c_m, and so on to the right. The parts of a tree are the 2n − 1 spans of that binary
     tree: its labelled ones, and with label 0 those rests of children, the words without a label,
-    and the whole where no span covers it. So ``span[i, j, 0] = 0`` everywhere scores labelled
+    and the whole if no span covers it. So ``span[i, j, 0] = 0`` everywhere scores labelled
     spans alone; ``−∞`` for all wider than a word leaves binary trees alone.
 
-    What sums count follows: with one label, every word bare and the whole labelled, n-ary trees
+    Accordingly sums count: with one label, every word bare and the whole labelled, n-ary trees
     without unary nodes (the little Schröder numbers 1, 1, 3, 11, 45, …; twice that, the large ones,
-    if the whole may be unlabelled); with label 0 forbidden, binary trees (the Catalan numbers
-    1, 1, 2, 5, 14, …).
+    if the whole may be unlabelled); with label 0 forbidden, binary trees (the Catalan numbers 1, 1,
+    2, 5, 14, …).
 
-    **A grammar** (``grammar=Grammar(...)``). An output lists the spans of a parse tree, a label a
-    symbol, words' own symbols and every symbol of a unary chain included, the outer one first. Its
-    score is Σ binary[rule] + Σ unary[rule] + Σ word[i, symbol of word i] + root[outermost symbol]
-    + Σ span[begin, end, symbol].
+    **A grammar** (``grammar=Grammar(...)``). An output lists the spans of a parse tree, one label
+    per symbol, including words' own symbols and every symbol of a unary chain, the outer one first.
+    Its score is Σ binary[rule] + Σ unary[rule] + Σ word[i, symbol of word i] + root[outermost
+    symbol] + Σ span[begin, end, symbol].
 
-    CKY costs O(n² R + n³) for spans — the best label of a span first, then splits — and
-    O(n³ · rules) for a grammar; inside–outside likewise. Of equally good trees argmax takes, top
-    down, the first label, then the first split.
+    CKY costs O(n² R + n³) for spans — the best label of a span first, then splits — and O(n³ ·
+    rules) for a grammar; inside–outside likewise. Ties: argmax chooses, top down, the first label,
+    then the first split.
 
     Score blocks
     ------------
@@ -55,16 +55,16 @@ class Constituency(NativeStructure):
         R); those of a batch may not, because a list of n matrices is one example too. With a
         grammar it may be left out.
     word : (n, R), grammar only
-        Scores of the symbols that stand for a word itself; −∞ for those that cannot.
+        Scores of the symbols of a single word; −∞ for those that are impossible.
     binary, unary : (B,), (U,), grammar only
-        A score a rule. May be left out.
+        One score per rule. May be left out.
     root : (R,), grammar only
         Scores of the outermost symbol. May be left out.
 
     Parameters
     ----------
     grammar : Grammar, optional
-        The rules that trees are derived by.
+        The rules that derive trees.
 
     References
     ----------
@@ -127,9 +127,9 @@ class Constituency(NativeStructure):
         return self._core.argmax(theta)
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
-        given = scores.get("span")
-        if isinstance(given, (list, tuple)) and given and rank_of(given[0]) == 2:
-            words, width = len(given), len(given[0])
+        spans = scores.get("span")
+        if isinstance(spans, (list, tuple)) and spans and rank_of(spans[0]) == 2:
+            words, width = len(spans), len(spans[0])
             if width != words + 1:
                 raise ValueError(
                     f"span is a list of {words} matrices, the first with {width} rows: those of "
@@ -139,7 +139,7 @@ class Constituency(NativeStructure):
         batch, theta, n = super()._convert(scores)
         span = theta.get("span")
         if isinstance(span, list):
-            theta["span"] = [_unfold(one) for one in span]
+            theta["span"] = [_unfold(s) for s in span]
         elif span is not None:
             theta["span"] = _unfold(span)
         return batch, theta, n
@@ -169,10 +169,10 @@ class Constituency(NativeStructure):
         return np.concatenate(rows), np.concatenate(([0], np.cumsum(sizes)))
 
     def labels_of(self, y: Any) -> list[Any]:
-        """Return the label of every place (i, j), row by row; 0, or "", where no span is.
+        """Return the label of every place (i, j), row by row; 0, or "", if there is no span.
 
-        How many words there are is told by the end of the last span: a tree to learn from labels
-        the whole sentence, or its last word.
+        The number of words is the end of the last span: a training tree must label the whole
+        sentence, or its last word.
         """
         spans = read_spans(y)
         n = max((end for _, end, _ in spans), default=0)
@@ -191,7 +191,7 @@ class Constituency(NativeStructure):
         return labels
 
     def places(self, y: Any, **scores: Any) -> tuple[Integers, ...]:
-        """Return begins, ends and labels of the spans: those that have a label."""
+        """Return begins, ends and labels of the labelled spans."""
         spans = np.array(read_spans(y), dtype=np.int64).reshape(-1, 3)
         return tuple(spans.T)
 
@@ -219,7 +219,7 @@ class Constituency(NativeStructure):
         return parts
 
     def decode(self, parts: Any) -> Any:
-        """Return the tree whose parts these are; a list for a list."""
+        """Return the tree with these parts; a list for a list."""
         part_of(parts, "span" if self.grammar is None else "word")
         arrays = {name: np.asarray(a, dtype=np.float64) for name, a in parts.items()}
         if "span" in arrays:
@@ -231,7 +231,7 @@ class Constituency(NativeStructure):
         return y
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if a part of it is forbidden; a list for a batch."""
         theta = self._one(scores)
         places = self._trees.places(read_spans(y), theta)
         return float(sum(table[places[name]].sum() for name, table in theta.items()))
@@ -247,7 +247,7 @@ class Constituency(NativeStructure):
         theta = self._scores(scores)
         if self.grammar is None or "span" in theta:
             return super().infer_others(y, temperature=temperature, **theta)
-        # Without spans the parts do not tell trees apart.
+        # Without spans, several trees may have the same parts.
         n = len(theta["word"])
         span = np.zeros((n, n + 1, self.grammar.n_symbols))
         value, p = super().infer_others(y, temperature=temperature, span=span, **theta)
@@ -264,7 +264,7 @@ class Constituency(NativeStructure):
         return self._trees.count(theta)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as arrays, 0 where they are never read."""
+        """Return the scores as arrays, 0 in entries that are never read."""
         span = scores.get("span")
         if span is not None:
             span = _unfold(as_scores("span", span).copy())
@@ -276,7 +276,7 @@ class Constituency(NativeStructure):
 
 
 def _unfold(span: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return (n · (n + 1), R) as (n, n + 1, R); anything else as it is."""
+    """Return (n · (n + 1), R) as (n, n + 1, R); anything else unchanged."""
     if span.ndim != 2:
         return span
     n = int(np.sqrt(len(span)))

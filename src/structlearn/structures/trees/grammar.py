@@ -14,26 +14,25 @@ class Grammar:
     """A context-free grammar whose rules have one or two symbols on the right.
 
     Symbols are numbered 0..n_symbols − 1; a word is covered by any symbol that its scores allow.
-    Above the symbol that a word or a binary rule gives, a span may carry a *chain* of unary rules
-    in which no symbol comes twice: with cycles a sentence would have infinitely many trees. All
-    chains of up to ``max_chain`` rules are worked out here, once: the closure of the unary rules.
+    Above the symbol from a word or a binary rule, a span may have a *chain* of unary rules without
+    repeated symbols: with cycles a sentence would have infinitely many trees. All chains of up to
+    ``max_chain`` rules are computed once: the closure of the unary rules.
 
     Parameters
     ----------
     n_symbols : int
         Number of symbols.
     binary : array-like of shape (B, 3)
-        Rules parent → left right, no two alike. Their scores are given with each call, in this
-        order.
+        Rules parent → left right, all distinct. Each call passes their scores in this order.
     unary : array-like of shape (U, 2), optional
         Rules parent → child, parent ≠ child.
     max_chain : int, default=4
-        The most unary rules above each other.
+        The longest chain of unary rules.
 
     Attributes
     ----------
     chains : list of tuple of int
-        The chains, each the numbers of its unary rules from the bottom up.
+        The chains, each as the numbers of its unary rules from the bottom up.
     """
 
     def __init__(self, n_symbols: int, binary: Any, unary: Any = (), *, max_chain: int = 4) -> None:
@@ -51,7 +50,7 @@ class Grammar:
         self.unary_index = {tuple(r): k for k, r in enumerate(self.unary.tolist())}
 
     def specification(self) -> dict[str, Any]:
-        """Return what the core needs."""
+        """Return the arguments of the core."""
         return {
             "symbols": self.n_symbols,
             "binary": self.binary.astype(np.uint32),

@@ -1,4 +1,4 @@
-"""Parse trees of a grammar: their parts, rows of the core, and how many there are."""
+"""Parse trees of a grammar: their parts, core rows, and counts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..parts import Block
 from .grammar import Grammar
 from .spans import LabelledSpan
 
-#: The number of orders of unary chains after which decoding gives up.
+#: The most orders of unary chains that decoding tries.
 _MOST_ORDERS = 10_000
 
 
 class _Node(NamedTuple):
-    """A span with its symbols, outer first, the binary rule below them, and where that splits."""
+    """A span with its symbols, outer first, the binary rule below them, and its split."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class _Node(NamedTuple):
 
 
 class GrammarTrees:
-    """What :class:`Constituency` asks about its outputs where a grammar derives them."""
+    """The outputs of :class:`Constituency` with a grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
@@ -47,7 +47,7 @@ class GrammarTrees:
         }
 
     def nodes(self, spans: list[LabelledSpan], n: int) -> list[_Node]:
-        """Return the nodes of a tree in preorder; ``ValueError`` where no rule derives it."""
+        """Return the nodes of a tree in preorder; raise ``ValueError`` if no rule derives it."""
         symbols: dict[tuple[int, int], list[int]] = {}
         ends: dict[int, list[int]] = {}
         for begin, end, label in spans:
@@ -80,7 +80,7 @@ class GrammarTrees:
         return nodes
 
     def _chain(self, symbols: list[int]) -> tuple[int, ...]:
-        """Return the unary rules that lead up from the last symbol to the first."""
+        """Return the unary rules from the last symbol up to the first."""
         rules = []
         for parent, child in zip(symbols[-2::-1], symbols[:0:-1], strict=True):
             rule = self.grammar.unary_index.get((parent, child))
@@ -95,7 +95,7 @@ class GrammarTrees:
         return chain
 
     def row(self, spans: list[LabelledSpan]) -> Integers:
-        """Return the core's row of integers: (symbol or rule, chain, split) of the nodes."""
+        """Return the core's row of integers: (symbol or rule, chain, split) of each node."""
         n = max((end for _, end, _ in spans), default=0)
         row: list[int] = []
         for node in self.nodes(spans, n):
@@ -120,9 +120,9 @@ class GrammarTrees:
         }
 
     def decode(self, parts: Mapping[str, Any]) -> list[LabelledSpan] | None:
-        """Return the tree, which needs the span block: rules alone do not say where they apply.
+        """Return the tree, from the span block: rules alone do not determine where they apply.
 
-        Where the symbols of a span make several chains, the orders are tried one after another.
+        If the symbols of a span form several chains, the orders are tried one after another.
         """
         if "span" not in parts:
             raise ValueError("decoding the tree of a grammar needs the span block")
@@ -135,32 +135,32 @@ class GrammarTrees:
                 extents.items(), key=lambda item: (item[0][0], -item[0][1])
             )
         ]
-        for chosen in itertools.islice(itertools.product(*choices), _MOST_ORDERS):
-            spans = [span for chain in chosen for span in chain]
+        for chains in itertools.islice(itertools.product(*choices), _MOST_ORDERS):
+            spans = [span for chain in chains for span in chain]
             try:
                 places = self.places(spans, parts)
             except ValueError:
                 continue
-            for name, given in parts.items():
-                counts = np.zeros_like(given)
+            for name, target in parts.items():
+                counts = np.zeros_like(target)
                 np.add.at(counts, places[name], 1.0)
-                if not np.array_equal(counts, given):
+                if not np.array_equal(counts, target):
                     break
             else:
                 return spans
         return None
 
     def _orders(self, symbols: list[int]) -> list[list[int]]:
-        """Return the chains that these symbols make, outer first."""
+        """Return the chains of these symbols, outer first."""
         if len(symbols) == 1:
             return [symbols]
-        found = []
+        orders = []
         for chain in self.grammar.chains:
             rules = self.grammar.unary[list(chain)]
             ordered = [*rules[::-1, 0].tolist(), int(rules[0, 1])]
             if sorted(ordered) == symbols:
-                found.append(ordered)
-        return found
+                orders.append(ordered)
+        return orders
 
     def edges(self, theta: Mapping[str, Any]) -> Hyperedges:
         """Return the chart: nodes for every symbol over every span, below and above the chains."""
@@ -174,10 +174,10 @@ class GrammarTrees:
                 total += np.size(theta[name])
 
         def parts(i: int, j: int, symbols: list[int], *others: tuple[str, int]) -> list[int]:
-            found = [first[name] + k for name, k in others if name in first]
+            used = [first[name] + k for name, k in others if name in first]
             if "span" in first:
-                found += [first["span"] + (i * (n + 1) + j) * size + a for a in symbols]
-            return found
+                used += [first["span"] + (i * (n + 1) + j) * size + a for a in symbols]
+            return used
 
         order = [(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)]
         at = {span: 2 * size * k for k, span in enumerate(order)}

@@ -1,4 +1,4 @@
-"""Trees as rows of heads: reading them, telling trees from other graphs, listing them all."""
+"""Trees as rows of heads: parsing, validation, and enumeration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Heads = Integers
 
 
 def read_heads(heads: Any, n: int | None = None) -> Heads:
-    """Return the heads of words 1..n as integers; raise ``ValueError`` where they are none.
+    """Return the heads of words 1..n as integers; raise ``ValueError`` if they are invalid.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def read_heads(heads: Any, n: int | None = None) -> Heads:
 
 
 def check_tree(heads: Heads, *, projective: bool = False, single_root: bool = False) -> None:
-    """Raise ``ValueError`` unless the heads are a tree of the kind asked for."""
+    """Raise ``ValueError`` unless the heads form a tree of the requested kind."""
     above = [0, *heads.tolist()]
     done = [True] + [False] * len(heads)
     for m in range(1, len(above)):
@@ -60,7 +60,7 @@ def check_tree(heads: Heads, *, projective: bool = False, single_root: bool = Fa
 
 
 def is_projective(heads: Any) -> bool:
-    """Tell whether no two arcs cross and none spans the root's.
+    """Tell whether no two arcs cross and none spans the root's arc.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def is_projective(heads: Any) -> bool:
 
 
 def inner_siblings(heads: Any) -> Heads:
-    """Return, for each word, the sibling before it on the same side of its head, or the head.
+    """Return, for each word, the previous sibling on the same side of its head, or the head.
 
     Examples
     --------

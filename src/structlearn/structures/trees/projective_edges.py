@@ -1,4 +1,4 @@
-"""Eisner's chart as hyperedges: the reference for the hand-written loops, and rows of a program."""
+"""Eisner's chart as hyperedges: a reference for the native loops, and rows of a program."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from math import prod
 
 from ..hypergraph import Hyperedges
 
-_RIGHT, _LEFT, _ARC_RIGHT, _ARC_LEFT, _BETWEEN = 3, 4, 1, 2, 0  # in the order they are built
+_RIGHT, _LEFT, _ARC_RIGHT, _ARC_LEFT, _BETWEEN = 3, 4, 1, 2, 0  # in the order of construction
 
 
 def projective_edges(shapes: Mapping[str, tuple[int, ...]], *, single_root: bool) -> Hyperedges:
     """Return the projective trees as derivations, one each.
 
-    Nodes are the spans i ≤ j of each kind, the shorter first; see J. Eisner (1996), and R. McDonald
-    & F. Pereira (2006) for siblings. O(n³) edges.
+    Nodes are the spans i ≤ j of each kind, shorter ones first; see J. Eisner (1996), and R.
+    McDonald & F. Pereira (2006) for siblings. O(n³) edges.
     """
     size = shapes["arc"][0]
     labels = prod(shapes["arc"][2:])

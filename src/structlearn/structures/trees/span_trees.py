@@ -1,4 +1,4 @@
-"""Trees of free labelled spans: their parts, rows of the core, and how many there are."""
+"""Trees of free labelled spans: their parts, core rows, and counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .spans import LabelledSpan, binary_tree, trees
 
 
 class SpanTrees:
-    """What :class:`Constituency` asks about its outputs where there is no grammar."""
+    """The outputs of :class:`Constituency` without a grammar."""
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the one block."""
@@ -75,7 +75,7 @@ class SpanTrees:
         finite = np.isfinite(theta["span"])
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = _count(finite, np.float64)
-        if approximate < 2**53:  # floating point counts exactly so far
+        if approximate < 2**53:  # floating point is exact up to here
             return int(approximate)
         return int(_count(finite, object))
 

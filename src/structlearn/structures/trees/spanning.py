@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 class SpanningTree(NativeStructure):
     """n − 1 edges that connect n nodes; an undirected tree.
 
-    The output is an (n − 1, 2) array of edges i < j in ascending order. Where every edge may be
-    used, argmax is Prim's algorithm in O(n²); on a list of E edges it is Kruskal's in O(E log E),
-    and of equally good edges the first in the list is taken. A spanning tree is an arborescence
-    below node 0, so log_partition, marginals, kbest and sample are those of :class:`Arborescence`
-    (the matrix-tree theorem in O(n³)).
+    The output is an (n − 1, 2) array of edges i < j in ascending order. If every edge may be used,
+    argmax is Prim's algorithm in O(n²); on a list of E edges it is Kruskal's in O(E log E), with
+    ties going to the first edge in the list. A spanning tree is an arborescence below node 0, so
+    log_partition, marginals, kbest and sample are those of :class:`Arborescence` (the matrix-tree
+    theorem in O(n³)).
 
     Score blocks
     ------------
     edge : (n, n), symmetric, or (E,)
         Of a matrix only ``edge[i, j]`` with i < j is read, and only there are marginals and counts
-        other than 0, so that ⟨edge, μ(y)⟩ is the score; the rest may be anything. With ``edges``, a
+        nonzero, so that ⟨edge, μ(y)⟩ is the score; the rest may be anything. With ``edges``, one
         score for each of them: there are no other edges.
     edges : (E, 2) whole numbers, no scores
-        The two nodes of each edge, where not all edges exist; nodes are 0 to the largest one named.
-        Where the structure was made with edges, they need not be given again; in a batch they are
-        the same for all or one array per example.
+        The two nodes of each edge, if not all edges exist; nodes are 0 to the largest one named. If
+        the structure was made with edges, they need not be given again; in a batch they are the
+        same for all or one array per example.
 
     Parameters
     ----------
     edges : array-like of shape (E, 2), optional
-        The edges, where they are the same for all inputs.
+        The edges, if they are the same for all inputs.
 
     References
     ----------
@@ -116,14 +116,14 @@ class SpanningTree(NativeStructure):
         return math.isqrt(n_sites) - 1 if self._ends is None else int(self._ends.max())
 
     def site_shape(self, block: str, n_sites: int) -> tuple[int, ...]:
-        """Return (n, n), or (E,) where the structure was made with edges."""
+        """Return (n, n), or (E,) if the structure was made with edges."""
         if self._ends is not None:
             return (n_sites,)
         size = math.isqrt(n_sites)
         if size * size != n_sites:
             raise ValueError(
                 f"edge has features for {n_sites} places, which is not a square number; features "
-                "of a list of edges need a structure that knows them: SpanningTree(edges)"
+                "of a list of edges need a structure made with them: SpanningTree(edges)"
             )
         return (size, size)
 
@@ -142,7 +142,7 @@ class SpanningTree(NativeStructure):
     def output_costs(
         self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
     ) -> tuple[Parts, float]:
-        """Return the number of edges of y that are missing: n − 1, less 1 for each it has."""
+        """Return the number of edges of y that are missing: n − 1, minus 1 for each present."""
         theta = self._one(scores)
         costs = np.zeros(theta["edge"].shape)
         places = self._places(y, theta)
@@ -151,7 +151,7 @@ class SpanningTree(NativeStructure):
         return {"edge": costs}, float(weight.sum())
 
     def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
-        """Return the number of edges that are right, and of all."""
+        """Return the number of right edges, and of all edges."""
         n = len(gold) + 1
         both = set(map(tuple, self._edges(gold, n).tolist()))
         return len(both & set(map(tuple, self._edges(predicted, n).tolist()))), n - 1
@@ -170,26 +170,26 @@ class SpanningTree(NativeStructure):
         """Return the best tree; a list of them for a batch."""
         if scores.get("edges") is not None and not self._is_batch(scores):
             scores["edges"] = self._as_topology("edges", scores["edges"])
-        found = super().argmax(n_jobs=n_jobs, **scores)
-        return found if isinstance(found, list) else found.reshape(-1, 2)
+        trees = super().argmax(n_jobs=n_jobs, **scores)
+        return trees if isinstance(trees, list) else trees.reshape(-1, 2)
 
     @takes_batches
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree with its value and a certificate: a :class:`Solution`."""
-        found = super().solve(n_jobs=n_jobs, **scores)
+        solution = super().solve(n_jobs=n_jobs, **scores)
         listed = self._ends is not None or scores.get("edges") is not None
         method = "kruskal" if listed else "prim"
-        if isinstance(found, list):
-            return [one._replace(method=method) for one in found]
-        return found._replace(output=found.output.reshape(-1, 2), method=method)
+        if isinstance(solution, list):
+            return [s._replace(method=method) for s in solution]
+        return solution._replace(output=solution.output.reshape(-1, 2), method=method)
 
     @takes_batches
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n trees as (score, edges), best first, no repeats."""
-        found = super().kbest(n, n_jobs=n_jobs, **scores)
-        if found and isinstance(found[0], list):
-            return [[(value, y.reshape(-1, 2)) for value, y in one] for one in found]
-        return [(value, y.reshape(-1, 2)) for value, y in found]
+        trees = super().kbest(n, n_jobs=n_jobs, **scores)
+        if trees and isinstance(trees[0], list):
+            return [[(value, y.reshape(-1, 2)) for value, y in listed] for listed in trees]
+        return [(value, y.reshape(-1, 2)) for value, y in trees]
 
     def _read(self, flat: Integers, ptr: Integers) -> list[Any]:
         return [y.reshape(-1, 2) for y in super()._read(flat, ptr)]
@@ -206,7 +206,7 @@ class SpanningTree(NativeStructure):
         """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, nodes − 1, 2) array."""
         edge: Any = scores.get("edge")
         if rank_of(edge) == 2 and np.shape(edge) == (1, 1):
-            # One tree without edges: rows of length 0 cannot be told apart.
+            # One tree without edges: rows of length 0 cannot be counted.
             return self._stack([self.argmax(**scores)] * n)
         return super().sample(
             n, temperature=temperature, random_state=random_state, n_jobs=n_jobs, **scores
@@ -238,7 +238,7 @@ class SpanningTree(NativeStructure):
         return np.sort(whole, axis=1)
 
     def _listed(self, theta: Mapping[str, Any]) -> Integers | None:
-        """Return the edges that exist, the smaller node first; None where all do."""
+        """Return the existing edges, the smaller node first; None if all exist."""
         edges = theta.get("edges")
         if edges is None:
             edges = self._ends
@@ -263,7 +263,7 @@ class SpanningTree(NativeStructure):
         return (places,)
 
     def _matrix(self, theta: Mapping[str, Any]) -> Array:
-        """Return the scores of edges i < j as a matrix, −∞ for those that do not exist."""
+        """Return the scores of edges i < j as a matrix, −∞ for edges that do not exist."""
         listed, n = self._listed(theta), self._n_nodes(theta)
         if listed is None:
             return np.asarray(theta["edge"])
@@ -273,7 +273,7 @@ class SpanningTree(NativeStructure):
         return matrix
 
     def _of_arcs(self, arc: Array, theta: Mapping[str, Any]) -> Array:
-        """Return the counts of edges, given those of arcs below node 0."""
+        """Return the counts of edges from those of arcs below node 0."""
         listed, both = self._listed(theta), np.triu(arc + arc.T)
         edge: Array = both if listed is None else both[tuple(listed.T)]
         return edge
@@ -286,7 +286,7 @@ class SpanningTree(NativeStructure):
     def decode(self, parts: Any) -> Any:
         """Return the edges whose counts are one; a list for a list of parts.
 
-        Counts of a list of edges need a structure that was made with them.
+        Counts of a list of edges need a structure made with these edges.
         """
         counts = part_of(parts, "edge")
         if not np.isin(counts, (0.0, 1.0)).all():
@@ -308,7 +308,7 @@ class SpanningTree(NativeStructure):
         return self._edges(edges, len(counts))
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where an edge of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if an edge of it is forbidden; a list for a batch."""
         theta = self._one(scores)
         return float(theta["edge"][self._places(y, theta)].sum())
 
@@ -346,14 +346,14 @@ class SpanningTree(NativeStructure):
     def as_program(self, **scores: Any) -> Program:
         """Return the integer program whose solutions are the trees (eq. 17.33-34)."""
         edges = scores.pop("edges", None)
-        if edges is not None:  # which decodes its solutions
+        if edges is not None:  # that structure decodes its solutions
             return SpanningTree(edges).as_program(**scores)
         return super().as_program(**scores)
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows: flows from node 0 to every other."""
-        given = {**theta, **topology}
-        return spanning_rows(theta["edge"].shape, self._n_nodes(given), self._listed(given))
+        arguments = {**theta, **topology}
+        return spanning_rows(theta["edge"].shape, self._n_nodes(arguments), self._listed(arguments))
 
     @holds_interpreter
     def count(self, **scores: Any) -> Any:
@@ -362,7 +362,7 @@ class SpanningTree(NativeStructure):
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores as an array, 0 where they are never read."""
+        """Return the scores as an array, 0 in entries that are never read."""
         if scores.get("edge") is not None:
             edge = as_scores("edge", scores["edge"])
             if edge.ndim == 2 and edge.shape[0] == edge.shape[1]:
@@ -378,7 +378,7 @@ _BELOW_NODE_0 = Arborescence(single_root=False)
 
 
 def _heads(edges: Integers) -> Integers:
-    """Return the head of each node but 0, where the edges are led away from node 0."""
+    """Return the head of each node but 0, with the edges directed away from node 0."""
     near: dict[int, list[int]] = {}
     for i, j in edges.tolist():
         near.setdefault(i, []).append(j)

@@ -1,4 +1,4 @@
-"""Lists of nested labelled spans (begin, end, label): reading them, and their binary trees."""
+"""Lists of nested labelled spans (begin, end, label), and their binary trees."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 #: Begin, end (exclusive) and label.
 LabelledSpan = tuple[int, int, Any]
 
-#: Begin, end, label (None or 0: unlabelled) and where its left child ends, 0 for a single word.
+#: Begin, end, label (None or 0: unlabelled) and the end of its left child, 0 for a single word.
 BinaryNode = tuple[int, int, Any, int]
 
 
 def read_spans(y: Any) -> list[LabelledSpan]:
     """Return the spans as tuples, outer before inner and left before right.
 
-    Raises ``ValueError`` where spans cross. Spans of equal extent keep their order: the first is
-    the outer one.
+    Raises ``ValueError`` if spans cross. Spans of equal extent keep their order: the first is the
+    outer one.
     """
     spans: list[LabelledSpan] = []
     for item in y.tolist() if isinstance(y, np.ndarray) else y:
@@ -46,10 +46,10 @@ def read_spans(y: Any) -> list[LabelledSpan]:
 def binary_tree(spans: list[LabelledSpan], n: int, unlabelled: Any = 0) -> list[BinaryNode]:
     """Return the one binary tree of nested spans over n words, in preorder.
 
-    A row of children c₁ c₂ … c_m is c₁ beside an unlabelled node that holds c₂ … c_m, and so on;
-    words without a label are unlabelled nodes, and so is the whole where nothing covers it.
+    A row of children c₁ c₂ … c_m is c₁ beside an unlabelled node over c₂ … c_m, and so on; words
+    without a label are unlabelled nodes, and so is the whole if nothing covers it.
 
-    Raises ``ValueError`` where a span ends beyond the words, or two have the same extent.
+    Raises ``ValueError`` if a span ends beyond the words, or two have the same extent.
     """
     labels: dict[tuple[int, int], Any] = {}
     ends: list[list[int]] = [[] for _ in range(n)]  # of the spans that begin here, inner ones last

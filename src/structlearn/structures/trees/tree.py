@@ -23,8 +23,8 @@ class Tree(NativeStructure):
 
     The score of y is Σ_v label[v, y_v] + Σ_e edge[e, y_parent, y_child], edge e being the one above
     the e-th node that is not the root. Max- and sum-product message passing, up the tree and down
-    again, cost O(N·K²). Of equally good outputs argmax gives the first label at the root, then,
-    from the root down, the first label that goes with the parent's.
+    again, cost O(N·K²). Ties: argmax gives the first label at the root, then, from the root down,
+    the first label compatible with the parent's.
 
     Score blocks
     ------------
@@ -33,13 +33,13 @@ class Tree(NativeStructure):
         Reads [parent label, child label]. May be left out.
     parents : (N,) whole numbers, no scores
         The parent of each node, −1 at the root. There is exactly one root: the trees of a forest
-        are examples of their own. Nodes may be numbered in any order. Where the structure was made
-        with parents, it need not be given again; in a batch it is one for all or one per example.
+        are separate examples. Nodes may be numbered in any order. If the structure was made with
+        parents, it need not be given again; in a batch it is one for all or one per example.
 
     Parameters
     ----------
     parents : array-like of shape (N,), optional
-        The tree, where it is the same for all inputs.
+        The tree, if it is the same for all inputs.
 
     References
     ----------
@@ -47,7 +47,7 @@ class Tree(NativeStructure):
 
     Examples
     --------
-    A root with two children; children like to have the label of their parent:
+    A root with two children; children prefer the label of their parent:
 
     >>> import numpy as np
     >>> tree = Tree([-1, 0, 0])
@@ -149,7 +149,7 @@ class Tree(NativeStructure):
         return labels
 
     def score(self, y: Any, **scores: Any) -> Any:
-        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        """Return the score of y, −∞ if a part of it is forbidden; a list for a batch."""
         theta = self._one(scores)
         places = self._places(y, theta, by_position=False)
         return float(sum(theta[name][where].sum() for name, where in places.items()))
@@ -161,7 +161,7 @@ class Tree(NativeStructure):
             yield np.array(y, dtype=np.int64)
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
-        """Return the rows: the labels of a pair are those of its nodes (tight on trees)."""
+        """Return the rows: the labels of a pair equal those of its nodes (tight on trees)."""
         build = RowBuilder({name: self._positions(name, theta) for name in theta})
         label = build.parts["label"]
         build.add((label, 1), equal=1, name="one label at node {0}")
@@ -191,7 +191,7 @@ class Tree(NativeStructure):
         p = self.marginals(temperature=temperature, **scores)
         if "edge" not in theta:
             return entropy_of_choices(p["label"])
-        # The root's label, and then each label after that of its parent.
+        # The root's label, and then each label given that of its parent.
         _, child = self._pairs(self._one(scores))
         root = _root(child, len(p["label"]))
         pairs = p["edge"].reshape(-1, p["label"].shape[1])
@@ -205,7 +205,7 @@ class Tree(NativeStructure):
         theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_labellings(theta, np.float64)
-        if approximate < 2**53:  # floating point counts exactly so far
+        if approximate < 2**53:  # floating point is exact up to here
             return int(approximate)
         return int(self._count_labellings(theta, object))
 
@@ -221,13 +221,13 @@ class Tree(NativeStructure):
 
 
 def _leaves_first(parent: Integers, child: Integers, n_nodes: int) -> list[int]:
-    """Return the edges so that those below a node come before the one above it."""
+    """Return the edges in an order in which those below a node precede the one above it."""
     below: list[list[int]] = [[] for _ in range(n_nodes)]
     for e, v in enumerate(parent.tolist()):
         below[v].append(e)
     nodes = child.tolist()
     order = list(below[_root(child, n_nodes)])
-    for e in order:  # grows as it goes
+    for e in order:  # grows
         order.extend(below[nodes[e]])
     return order[::-1]
 

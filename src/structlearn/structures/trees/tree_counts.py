@@ -18,14 +18,14 @@ def count_arborescences(ways: Integers, *, single_root: bool, threads: int = 1) 
     Parameters
     ----------
     ways : (n + 1, n + 1) array of int
-        In how many ways an arc can be had: 0 where it is forbidden. The diagonal and column 0 are
-        not read.
+        The number of ways to have an arc: 0 if it is forbidden. The diagonal and column 0 are not
+        read.
 
     Notes
     -----
-    det of the Laplacian (W. T. Tutte 1948), of the one with a row for the root where exactly one
-    word hangs from it (T. Koo et al. 2007), modulo as many primes below 2²⁹ as the
-    number of choices of heads asks for: O(n³) each, in all O(n⁴ log n).
+    The determinant of the Laplacian (W. T. Tutte 1948), or of its variant with a row for the root
+    if exactly one word may hang from it (T. Koo et al. 2007), modulo as many primes below 2²⁹ as
+    the number of choices of heads requires: O(n³) each, O(n⁴ log n) in total.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def count_arborescences(ways: Integers, *, single_root: bool, threads: int = 1) 
     laplacian = np.diag(into) - words
     if single_root:
         laplacian[0] = root
-    # No more trees than choices of a head for each word.
+    # At most as many trees as choices of a head for each word.
     most = math.prod(int(x) for x in words.sum(axis=0) + root)
     return _from_residues(
         most, lambda primes: _core.determinants_modulo(laplacian, primes, threads)
@@ -50,7 +50,7 @@ def count_arborescences(ways: Integers, *, single_root: bool, threads: int = 1) 
 def count_projective(
     ways: Integers, pairs: npt.NDArray[np.bool_] | None, *, single_root: bool, threads: int = 1
 ) -> int:
-    """Return the same sum over projective trees; ``pairs[h, s, m]`` says which siblings may be.
+    """Return the same sum over projective trees; ``pairs[h, s, m]``: which siblings are allowed.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def count_projective(
     counts = np.ascontiguousarray(ways, dtype=np.int64)
     choices = counts[:, 1:].copy()
     choices[np.arange(1, n + 1), np.arange(n)] = 0
-    # As many shapes as there are ternary trees, each word with its most ways; or all choices.
+    # At most as many shapes as ternary trees, each word with its most ways; or all choices.
     shapes = math.comb(3 * n, n) // (2 * n + 1)
     most = min(
         math.prod(map(int, choices.sum(axis=0))),
@@ -78,7 +78,7 @@ def count_projective(
 
 
 def _from_residues(most: int, count: Callable[[list[int]], list[int]]) -> int:
-    """Return the number up to ``most`` that has these residues (Chinese remainders)."""
+    """Return the number up to ``most`` with these residues (Chinese remainder theorem)."""
     if most == 0:
         return 0
     primes: list[int] = []

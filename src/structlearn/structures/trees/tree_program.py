@@ -13,10 +13,10 @@ from ..programs.rows import RowBuilder
 def arborescence_rows(shapes: Mapping[str, tuple[int, ...]], *, single_root: bool) -> RowBuilder:
     """Return the rows of the arborescences with these blocks.
 
-    Every word has one head, and can be reached: for each word one unit flows from the root to it,
-    over arcs that are used (the multi-commodity flow of T. L. Magnanti & L. A. Wolsey 1995, Optimal
-    trees; A. F. T. Martins et al. 2009 for parsing). O(n³) helper columns. The relaxation is tight
-    where any number of words may hang from the root.
+    Every word has one head and is reachable: for each word one unit flows from the root to it, over
+    used arcs (the multi-commodity flow of T. L. Magnanti & L. A. Wolsey 1995, Optimal trees; A. F.
+    T. Martins et al. 2009 for parsing). O(n³) helper columns. The relaxation is tight if any number
+    of words may hang from the root.
     """
     build = RowBuilder(shapes)
     arc = build.parts["arc"]
@@ -31,12 +31,12 @@ def arborescence_rows(shapes: Mapping[str, tuple[int, ...]], *, single_root: boo
 
 
 def spanning_rows(shape: tuple[int, ...], n_nodes: int, listed: Any = None) -> RowBuilder:
-    """Return the rows of spanning trees: arborescences below node 0, without their directions.
+    """Return the rows of spanning trees: arborescences below node 0, ignoring directions.
 
     Parameters
     ----------
     shape : tuple of int
-        Of the scores of edges: a matrix, or a list.
+        The shape of the scores of edges: a matrix, or a list.
     listed : (E, 2) array, optional
         The edges of a list, the smaller node first.
     """
@@ -63,7 +63,7 @@ def spanning_rows(shape: tuple[int, ...], n_nodes: int, listed: Any = None) -> R
 
 
 def _flow_from_node_0(build: RowBuilder, arc: Any, what: str) -> None:
-    """Add the rows of arcs, (nodes, nodes, labels) columns, that lead from node 0 everywhere."""
+    """Add the rows that make arcs, (nodes, nodes, labels) columns, lead from node 0 everywhere."""
     size = len(arc)
     n = size - 1
     build.add((arc[:, 1:].transpose(1, 0, 2), 1), equal=1, name=f"one arc into the {{0}}-th {what}")
