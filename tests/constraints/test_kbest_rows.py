@@ -115,7 +115,7 @@ def test_rules_that_are_used_twice_are_named():
     upper = program.rows.column_upper[: program.n_parts]
     assert [program.part_name(i) for i in np.flatnonzero(upper != 1)] == ["binary[0]"]
     assert program.solve().value == 2.0  # the rule's, twice
-    with pytest.raises(CapabilityError, match=r"0 or 1, and binary\[0\] may be"):
+    with pytest.raises(CapabilityError, match=r"0 or 1, but binary\[0\] may be"):
         program.kbest(2)
 
 

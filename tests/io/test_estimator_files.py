@@ -461,7 +461,7 @@ def test_a_class_of_ones_own_reads_its_own_files(tmp_path):
     X, y = sequences()
     Special(C=2.0).fit(X, y).save(tmp_path / "x")
     assert type(Special.load(tmp_path / "x")) is Special
-    with pytest.raises(FileError, match="the model of 'Special', a class that structlearn does no"):
+    with pytest.raises(FileError, match="the model of 'Special', a class unknown to structlearn"):
         structlearn.load(tmp_path / "x")
 
 

@@ -163,7 +163,9 @@ def test_a_forbidden_arc_of_the_english_pipeline_moves_boston(models):
     other = asked(models, text=BOSTON, forbidden=[[flight, boston]])
     want = found["words"].index("want") + 1
     assert [want, boston] in [a[:2] for a in other["steps"][0]["shown"]["arcs"]]
-    assert other["price"] == pytest.approx(found["best"]["score"] - found["runner_up"]["score"])
+    assert other["price"] == pytest.approx(found["best"]["score"] - other["best"]["score"])
+    # The runner-up may have the arc.
+    assert other["price"] >= found["best"]["score"] - found["runner_up"]["score"] - 1e-9
 
 
 def test_a_forbidden_tag_of_the_english_pipeline_gives_another_tree(models):
