@@ -14,7 +14,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-core test-neighbours test-neighbours-corpus test-serve test-ray test-spacy test-native test-threads test-aarch64 test-windows test-musl test-browser test-torch fuzz fuzz-structures \
+.PHONY: demo model library test test-core test-library test-neighbours test-neighbours-corpus test-serve test-ray test-spacy test-native test-threads test-aarch64 test-windows test-musl test-browser test-torch fuzz fuzz-structures \
 	fuzz-kills fuzz-metamorphic fuzz-smoke lint stub format types bench tables docs source wheel clean help
 
 help:  ## list the targets
@@ -128,6 +128,21 @@ test-threads: $(VENV)/ready  ## training, labelling and batches on threads under
 		&& cmake --build build/threads --parallel 2 --target threads_test >> build/threads.log 2>&1 \
 		|| { cat build/threads.log; exit 1; }
 	@TSAN_OPTIONS=halt_on_error=1 build/threads/threads_test
+
+# Built as it is installed: cmake --install build/library --component library --prefix FOLDER.
+library: $(VENV)/ready  ## libstructlearn: labelling in C, without Python
+	@echo "==> building the C library (a minute or two the first time)"
+	@mkdir -p build
+	@export PATH="$(abspath $(BIN)):$$PATH"; \
+		cmake -S . -B build/library -G Ninja \
+		$(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+		-DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_LIBRARY=ON > build/library.log 2>&1 \
+		&& cmake --build build/library --parallel 2 --target structlearn >> build/library.log 2>&1 \
+		|| { cat build/library.log; exit 1; }
+	@echo "build/library/libstructlearn.so and native/library/structlearn.h"
+
+test-library: $(VENV)/test-tools library  ## the C library's answers against Python's
+	@$(BIN)/python -m pytest -n auto tests/library
 
 test-aarch64: $(VENV)/test-tools  ## 64-bit ARM under qemu: the core's tests, models from here there and back, equal bits
 	@$(BIN)/python tools/elsewhere.py aarch64

@@ -62,7 +62,8 @@ sphinx_gallery_conf = {
         f"../examples/{folder}" for folder in ("search", "learning", "probabilities", "inspection")
     ],
     "filename_pattern": r"\.py$",  # every example runs
-    "ignore_pattern": r"__init__\.py|examples/torch/",  # shell programs that need PyTorch
+    # Programs for the shell, which need PyTorch or the C library.
+    "ignore_pattern": r"__init__\.py|examples/(torch|library)/",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,

@@ -23,6 +23,8 @@ TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     ),
     # the format, n best, confidence, marginals, known labels
     "labelled": ((b"\0\0\0\0\0", b"\1\2\1\1\1", b"\0\1\1\0\1"), ("columns", "conllu")),
+    # whether a description follows, n best, what is wanted
+    "library": ((b"\1\2\3", b"\1\0\1"), ("descriptions",)),
     "tables": ((b"\0\2\0", b"\1\2\0\1\1\x10", b"\2\4", b"\3\4\0", b"\4\3"), ("columns",)),
 }
 #: Limits of bytes of an input, and of megabytes of memory. libFuzzer measures clock time: slow

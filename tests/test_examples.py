@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PROGRAMS = ROOT / "examples" / "torch"  # for the shell, no pages: see tests/torch
-EXAMPLES = sorted(p for p in (ROOT / "examples").rglob("*.py") if p.parent != PROGRAMS)
+#: For the shell, no pages: see tests/torch and tests/library.
+PROGRAMS = [ROOT / "examples" / name for name in ("torch", "library")]
+EXAMPLES = sorted(p for p in (ROOT / "examples").rglob("*.py") if p.parent not in PROGRAMS)
 
 #: What an example must print. Others need a picture alone.
 PRINTS = {

@@ -55,6 +55,7 @@ void bind_features(nb::module_& m);
 void bind_names(nb::module_& m);
 void bind_word_emissions(nb::module_& m);
 void bind_tagger_training(nb::module_& m);
+void bind_container(nb::module_& m);
 void bind_crfsuite(nb::module_& m);
 void bind_inputs(nb::module_& m);
 void bind_string_chain(nb::module_& m);

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_names(m);
   structlearn::python::bind_word_emissions(m);
   structlearn::python::bind_tagger_training(m);
+  structlearn::python::bind_container(m);
   structlearn::python::bind_crfsuite(m);
   structlearn::python::bind_inputs(m);
   structlearn::python::bind_string_chain(m);

@@ -67,9 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   LabelOptions options;
   options.targets = {format == Format::kConllu ? std::size_t{3} : std::size_t{1}};
   options.columns = format == Format::kConllu ? 10 : 2;
-  options.nbest = 1 + in.below(3);
-  options.confidence = in.flag();
-  options.marginals = in.flag();
+  options.wanted.nbest = 1 + in.below(3);
+  options.wanted.confidence = in.flag();
+  options.wanted.marginals = in.flag();
   options.known = in.flag();
   Labeller labeller(small.model->features(), readers_of(*small.model), small.names, format,
                     options);

@@ -6,6 +6,7 @@
 #include "tests/learners/online_test.hpp"
 #include "tests/learners/quasi_newton_test.hpp"
 #include "tests/learners/working_sets_test.hpp"
+#include "tests/library/library_test.hpp"
 #include "tests/models/string_chain_test.hpp"
 #include "tests/numeric/elementary_test.hpp"
 #include "tests/problem/problem_test.hpp"
@@ -92,6 +93,7 @@ int main() {
   test::test_labeller();
   test::test_string_chain();
   test::test_crfsuite_files();
+  test::test_library();
   test::test_trees_of_spans();
   test::test_trees_of_grammars();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);

@@ -10,6 +10,7 @@
 #include "tests/learners/online_test.hpp"
 #include "tests/learners/quasi_newton_test.hpp"
 #include "tests/learners/working_sets_test.hpp"
+#include "tests/library/library_test.hpp"
 #include "tests/problem/problem_test.hpp"
 #include "tests/structures/trees/trees_test.hpp"
 #include "tests/tasks/segments/segment_text_test.hpp"
@@ -24,7 +25,7 @@ inline void test_shared_model() {
   for (int trial = 0; trial < 20; ++trial) {
     context = "shared model " + std::to_string(trial);
     const RandomModel random(draw, draw.chance(0.5));
-    const LabelOptions options{.targets = {2}, .columns = 3, .nbest = 1, .confidence = true};
+    const LabelOptions options{.targets = {2}, .columns = 3, .wanted = {.confidence = true}};
     std::vector<std::string> texts;
     for (int piece = 0; piece < 24; ++piece) texts.push_back(random_text(draw, 4, '\t'));
     const auto label = [&](const std::string& text) {
@@ -38,6 +39,26 @@ inline void test_shared_model() {
     structlearn::parallel_for(texts.size(), 8,
                               [&](std::size_t i, std::size_t) { found[i] = label(texts[i]); });
     for (std::size_t i = 0; i < texts.size(); ++i) CHECK(found[i] == label(texts[i]));
+  }
+}
+
+// A model of the C library, asked by several threads; some of them fail, and read why.
+inline void test_shared_handle() {
+  for (const std::string& file : {tagger_file(), crfsuite_model_file()}) {
+    context = "shared handle";
+    structlearn_model* model = nullptr;
+    CHECK(open_file(file, &model) == STRUCTLEARN_OK);
+    const auto ask = [&](std::size_t i) {
+      const std::string word = "w" + std::to_string(i % 7);
+      std::vector<const char*> words{"fish", word.c_str(), "w=sleep", "sleep"};
+      if (i % 5 == 0) words[i % 4] = "\xff";
+      return asked_of(model, words, 1 + i % 3);
+    };
+    std::vector<Asked> found(300);
+    structlearn::parallel_for(found.size(), 8,
+                              [&](std::size_t i, std::size_t) { found[i] = ask(i); });
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i].whole && found[i] == ask(i));
+    structlearn_close(model);
   }
 }
 
@@ -148,6 +169,7 @@ int main() {
   test::test_segment_texts();
   test::test_dual_ascent_on_threads();
   test::test_shared_model();
+  test::test_shared_handle();
   test::test_shared_structures();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;

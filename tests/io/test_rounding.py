@@ -10,9 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from structlearn import _core
 from structlearn.io.container import Tensor
 from structlearn.io.packed_weights import pack_table
-from structlearn.io.weight_tables import compact_scores, compact_tensors, expand_scores
+from structlearn.io.weight_tables import compact_scores, compact_tensors
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None, max_examples=150)
 PRECISIONS = ("float32", "float16", "int8")
@@ -148,6 +149,15 @@ def test_tables_of_features(precision):
     check()
 
 
+def window_scores(tensors, labels):
+    """The scores of label pairs of a model file with these tensors."""
+    empty = {f"state.{part}": Tensor(k, b"") for part, k in
+             (("slots", "U64"), ("weight", "F32"), ("outcome", "U32"))}  # fmt: skip
+    ends = {name: Tensor("F64", array("d", bytes(8 * labels))) for name in ("start", "end")}
+    arrays, _ = _core.tagger_arrays({**empty, **ends, **tensors}, labels, 1, 0, False, "float32")
+    return np.frombuffer(arrays["transition1"])
+
+
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.4, 0.6, 1.0])
 @pytest.mark.parametrize("labels", [2, 256])
 def test_scores_of_label_windows_are_stored_without_those_that_are_0(labels, share):
@@ -158,9 +168,7 @@ def test_scores_of_label_windows_are_stored_without_those_that_are_0(labels, sha
         scores[rng.integers(size)] = -np.inf
     tensors = compact_scores("transition1", array("d", scores))
     assert (set(tensors) == {"transition1"}) == (labels == 2 or share > 0.5)
-    np.testing.assert_array_equal(
-        np.frombuffer(expand_scores(tensors, "transition1", size)), scores
-    )
+    np.testing.assert_array_equal(window_scores(tensors, labels), scores)
 
 
 @pytest.mark.parametrize("fault", ["beyond", "more", "kind"])
@@ -169,8 +177,8 @@ def test_scores_of_label_windows_that_do_not_fit_are_refused(fault):
     if fault == "more":
         places.append(5)
     tensors = {
-        "t.places": Tensor("I32" if fault == "kind" else "U32", places),
-        "t.scores": Tensor("F64", scores),
+        "transition1.places": Tensor("I32" if fault == "kind" else "U32", places),
+        "transition1.scores": Tensor("F64", scores),
     }
-    with pytest.raises(ValueError, match="t"):
-        expand_scores(tensors, "t", 65_536)
+    with pytest.raises(ValueError, match=r"'transition1(\.places' is I32|' do not fit)"):
+        window_scores(tensors, 256)

@@ -248,7 +248,7 @@ def test_nonsense_is_refused(wrong):
         Calibration.from_dict({**Calibration(1.0, 9, 0.0).as_dict(), **wrong})
     incomplete = Calibration(1.0, 9, 0.0).as_dict()
     del incomplete[next(iter(wrong))]
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="there is no"):
         Calibration.from_dict(incomplete)
 
 

@@ -8,31 +8,6 @@
 
 namespace structlearn::python {
 
-// A session for as long as a call takes. One whose call has failed is not kept.
-class OneCall::Lease {
- public:
-  explicit Lease(OneCall& owner) : owner_(owner) {
-    {
-      const std::lock_guard<std::mutex> lock(owner.mutex_);
-      if (!owner.idle_.empty()) {
-        session_ = std::move(owner.idle_.back());
-        owner.idle_.pop_back();
-      }
-    }
-    if (!session_) session_ = owner.make_();
-  }
-  Session& operator*() const { return *session_; }
-  void give_back() {
-    if (session_->too_large()) return;
-    const std::lock_guard<std::mutex> lock(owner_.mutex_);
-    if (owner_.idle_.size() < kMostIdle) owner_.idle_.push_back(std::move(session_));
-  }
-
- private:
-  OneCall& owner_;
-  std::unique_ptr<Session> session_;
-};
-
 template <class Body>
 bool OneCall::ask(Session& session, nb::handle x, Body&& body) {
   session.y.clear();
@@ -47,8 +22,8 @@ bool OneCall::ask(Session& session, nb::handle x, Body&& body) {
 }
 
 nb::object OneCall::predict(nb::handle x) {
-  Lease lease(*this);
-  Session& session = *lease;
+  std::unique_ptr<Session> taken = sessions_.take();
+  Session& session = *taken;
   const bool read = ask(session, x, [&](Reader& reader) {
     const Scored& scored = reader.scores(0, Purpose::kBest);
     check_legal(reader, best(reader, scored, session.y).value, 0);
@@ -64,21 +39,21 @@ nb::object OneCall::predict(nb::handle x) {
       PyList_SET_ITEM(answer.ptr(), t, names_[label].inc_ref().ptr());
     }
   }
-  lease.give_back();
+  if (!session.too_large()) sessions_.give_back(std::move(taken));
   return answer;
 }
 
 nb::object OneCall::probabilities(nb::handle x, nb::list names, double temperature, double least) {
   check_temperature(temperature);
-  Lease lease(*this);
-  Session& session = *lease;
+  std::unique_ptr<Session> taken = sessions_.take();
+  Session& session = *taken;
   const bool read = ask(session, x, [&, n = nb::len(names)](Reader& reader) {
     const Scored& scored = reader.scores(0, Purpose::kSums);
     name_probabilities(reader, scored, temperature, 0, n, session.p);
   });
   nb::object answer = nb::none();
   if (read) answer = by_name(session.p, names, least);
-  lease.give_back();
+  if (!session.too_large()) sessions_.give_back(std::move(taken));
   return answer;
 }
 

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "bindings/bindings.hpp"
 #include "models/reader.hpp"
+#include "numeric/pool.hpp"
 
 namespace structlearn::python {
 
@@ -29,13 +29,11 @@ class Session {
   std::vector<double> p;
 };
 
-// Several threads may call at once: each has a session of its own while it does. There are as many
-// sessions as there have been calls at once, up to a limit.
 class OneCall {
  public:
   // `names`: of labels, as Python's objects. `steps`: additions for a token, roughly.
   OneCall(std::function<std::unique_ptr<Session>()> make, nb::list names, std::size_t steps)
-      : make_(std::move(make)), steps_(steps) {
+      : steps_(steps), sessions_(std::move(make)) {
     for (nb::handle name : names) names_.push_back(nb::borrow(name));
   }
 
@@ -47,18 +45,14 @@ class OneCall {
   nb::object probabilities(nb::handle x, nb::list names, double temperature, double least);
 
  private:
-  class Lease;
   // body(session, tokens) for an input that has been read and has tokens, while other threads run
   // if it is long; false if it was not read.
   template <class Body>
   bool ask(Session& session, nb::handle x, Body&& body);
-  static constexpr std::size_t kMostIdle = 16;
 
-  std::function<std::unique_ptr<Session>()> make_;
   std::vector<nb::object> names_;
   std::size_t steps_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Session>> idle_;
+  Pool<Session> sessions_;
 };
 
 }  // namespace structlearn::python

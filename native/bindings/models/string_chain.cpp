@@ -11,9 +11,11 @@
 #include "bindings/buffers.hpp"
 #include "bindings/models/inputs.hpp"
 #include "bindings/models/one_call.hpp"
+#include "bindings/models/tensors.hpp"
 #include "bindings/text/names.hpp"
 #include "bindings/text/token_reading.hpp"
 #include "models/crfsuite_file.hpp"
+#include "models/stored_chain.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -46,8 +48,7 @@ class PyStringChain {
                 nb::dict arrays)
       : names_(std::move(names)),
         separator_(std::move(separator)),
-        arrays_(arrays),
-        model_(weights(nb::len(labels), order)),
+        model_(chain_weights(arrays_of(arrays, keep_), table().size(), nb::len(labels), order)),
         one_call_([this] { return std::make_unique<StringSession>(model_, table(), separator_); },
                   labels, chain_steps(nb::len(labels), order)) {}
   PyStringChain(const PyStringChain&) = delete;
@@ -67,32 +68,8 @@ class PyStringChain {
   }
 
  private:
-  template <class T>
-  std::span<const T> array(const std::string& name) {
-    if (!arrays_.contains(name.c_str())) return {};
-    return keep_.emplace_back(arrays_[name.c_str()]).as<T>(name.c_str());
-  }
-  StringChainWeights weights(std::size_t labels, std::size_t order) {
-    keep_.reserve(6 + Chain::kMaxOrder);
-    StringChainWeights w;
-    w.features = table().size();
-    w.labels = labels;
-    w.order = order;
-    w.row_ptr = array<std::uint32_t>("row_ptr");
-    w.column = array<std::uint32_t>("column");
-    w.weight = array<double>("weight");
-    w.mask = array<double>("mask");
-    w.start = array<double>("start");
-    w.end = array<double>("end");
-    for (std::size_t m = 1; m <= Chain::kMaxOrder; ++m) {
-      w.transition[m - 1] = array<double>("transition" + std::to_string(m));
-    }
-    return w;
-  }
-
   nb::object names_;
   std::string separator_;
-  nb::dict arrays_;
   std::vector<Bytes> keep_;
   StringChain model_;
   OneCall one_call_;
@@ -134,6 +111,18 @@ nb::tuple read_crfsuite_file(nb::handle data) {
 }  // namespace
 
 void bind_string_chain(nb::module_& m) {
+  m.def(
+      "chain_arrays",
+      [](nb::dict tensors) {
+        // The arrays of a model file, whose types are checked.
+        std::vector<Bytes> kept;
+        nb::dict arrays;
+        for (const auto& [name, bytes] : chain_arrays(tensors_of(tensors, kept))) {
+          arrays[name.c_str()] = tensors[name.c_str()][1];
+        }
+        return arrays;
+      },
+      nb::arg("tensors"));
   nb::class_<PyStringChain>(m, "StringChain")
       .def(nb::init<nb::object, std::string, nb::list, std::size_t, nb::dict>(), nb::arg("names"),
            nb::arg("separator"), nb::arg("labels"), nb::arg("order"), nb::arg("arrays"))

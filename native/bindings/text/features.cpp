@@ -1,5 +1,6 @@
 // Features of tokens. Nothing here needs NumPy: arrays come and go as buffers, so that the
 // command line starts in no time.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -13,9 +14,10 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
-#include "text/functions.hpp"
+#include "bindings/json.hpp"
+#include "text/column_names.hpp"
 #include "text/lexicon.hpp"
-#include "text/simple_regex.hpp"
+#include "text/template_specs.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -23,16 +25,6 @@ namespace {
 using namespace structlearn::text;
 
 // -- features -----------------------------------------------------------------------------------
-
-StringFunction then(StringFunction first, StringFunction second) {
-  if (!first) return second;
-  return [first = std::move(first), second = std::move(second)](std::string_view s,
-                                                                std::vector<std::string>& out) {
-    std::vector<std::string> between;
-    first(s, between);
-    for (const std::string& b : between) second(b, out);
-  };
-}
 
 std::shared_ptr<nb::object> held_object(nb::object object) {
   return {new nb::object(std::move(object)), [](nb::object* held) {
@@ -108,121 +100,51 @@ sentence_function(nb::object call) {
   };
 }
 
-StringFunction named_function(const std::string& name, std::size_t n) {
-  using Strings = std::vector<std::string>;
-  if (name == "lower") {
-    return [](std::string_view s, Strings& out) { out.push_back(text::lower(s)); };
+// What templates name, as Python has it: dictionaries of phrases, of vectors as (names, numbers,
+// width) and of lexica; a vector function with its width, or None; and from names to functions.
+TemplateResources read_resources(nb::dict given) {
+  TemplateResources r;
+  for (const auto& [name, phrases] : nb::cast<nb::dict>(given["phrases"])) {
+    r.phrases[nb::cast<std::string>(name)] = read_phrases(json_of(phrases));
   }
-  if (name == "uncapped") {
-    return [](std::string_view s, Strings& out) {
-      out.emplace_back(s);
-      for (char& c : out.back()) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    };
+  for (const auto& [name, vectors] : nb::cast<nb::dict>(given["vectors"])) {
+    const auto fields = nb::cast<nb::tuple>(vectors);
+    const Bytes numbers(fields[1]);
+    r.vectors[nb::cast<std::string>(name)] =
+        vector_table(nb::cast<std::vector<std::string>>(fields[0]), numbers.as<float>("vectors"),
+                     nb::cast<std::size_t>(fields[2]));
   }
-  if (name == "prefix" || name == "suffix") {
-    const auto take = name == "prefix" ? &text::prefix : &text::suffix;
-    return [take, n](std::string_view s, Strings& out) {
-      std::string_view piece;
-      if (take(s, n, piece)) out.emplace_back(piece);
-    };
+  for (const auto& [name, lexicon] : nb::cast<nb::dict>(given["lexica"])) {
+    r.lexica[nb::cast<std::string>(name)] = nb::cast<std::shared_ptr<Lexicon>>(lexicon);
   }
-  if (name == "shape") {
-    return [n](std::string_view s, Strings& out) { out.push_back(text::shape(s, n != 0)); };
+  if (const nb::object emission = given["emission"]; !emission.is_none()) {
+    r.emission_width = nb::cast<std::size_t>(emission[1]);
+    r.emission = python_vectors(emission[0], r.emission_width);
   }
-  if (name == "digits") {
-    return [](std::string_view s, Strings& out) { out.push_back(text::digits(s)); };
-  }
-  if (name == "ngrams") {
-    return [n](std::string_view s, Strings& out) { text::ngrams(s, n, out); };
-  }
-  throw std::invalid_argument("there is no feature function '" + name + "'");
+  const nb::object function = given["function"], sentence = given["sentence"];
+  r.function = [function](const std::string& name, const std::string& argument) {
+    return python_function(function(name, argument));
+  };
+  r.sentence = [sentence](const std::string& name) { return sentence_function(sentence(name)); };
+  return r;
 }
 
-// Functions with a text as argument: Wapiti's. What does not match is an empty string there.
-StringFunction text_function(const std::string& name, const std::string& argument) {
-  using Strings = std::vector<std::string>;
-  const auto regex = std::make_shared<SimpleRegex>(argument);
-  if (name == "tested") {
-    return [regex](std::string_view s, Strings& out) {
-      out.emplace_back(regex->search(s) ? "true" : "false");
-    };
+// Functions one after another: (name, argument), or Python's own.
+StringFunction read_functions(nb::list given) {
+  std::vector<Step> steps;
+  TemplateResources resources;
+  resources.function = [given](const std::string&, const std::string& at) {
+    return python_function(given[static_cast<std::size_t>(std::stoul(at))]);
+  };
+  for (std::size_t i = 0; i < nb::len(given); ++i) {
+    if (nb::isinstance<nb::tuple>(given[i])) {
+      steps.push_back(read_step(json_of(given[i])));
+    } else {
+      steps.push_back({"call", std::to_string(i)});
+    }
   }
-  if (name == "matched") {
-    return [regex](std::string_view s, Strings& out) {
-      const auto found = regex->search(s);
-      if (!found) return void(out.emplace_back());
-      const auto [begin, length] = *found;
-      out.emplace_back(s.substr(begin, length));
-      if (length > s.size() - begin) out.back() += '\0';  // the feature ends here, as Wapiti's
-    };
-  }
-  throw std::invalid_argument("there is no feature function '" + name + "'");
-}
-
-Attribute read_attribute(nb::dict spec) {
-  Attribute a;
-  const auto kind = nb::cast<std::string>(spec["kind"]);
-  if (spec.contains("column")) a.column = nb::cast<std::size_t>(spec["column"]);
-  if (kind == "first") {
-    a.kind = Attribute::Kind::kFirst;
-  } else if (kind == "last") {
-    a.kind = Attribute::Kind::kLast;
-  } else if (kind == "constant") {
-    a.kind = Attribute::Kind::kConstant;
-  } else if (kind == "sentence") {
-    a.kind = Attribute::Kind::kSentence;
-    a.sentence_function = sentence_function(spec["function"]);
-  } else if (kind == "gazetteer") {
-    a.kind = Attribute::Kind::kGazetteer;
-    if (nb::cast<bool>(spec["lower"])) a.function = named_function("lower", 0);
-    auto phrases = std::make_shared<Gazetteer>();
-    for (nb::handle entry : nb::cast<nb::list>(spec["phrases"])) {
-      const auto [words, name] = nb::cast<std::pair<std::vector<std::string>, std::string>>(entry);
-      phrases->add({words.begin(), words.end()}, name);
-    }
-    a.gazetteer = std::move(phrases);
-  } else if (kind == "vector") {
-    a.kind = Attribute::Kind::kVector;
-    if (nb::cast<bool>(spec["lower"])) a.function = named_function("lower", 0);
-    a.width = nb::cast<std::size_t>(spec["width"]);
-    if (spec.contains("function")) {
-      a.vector_function = python_vectors(spec["function"], a.width);
-      return a;
-    }
-    auto table = std::make_shared<VectorTable>();
-    for (const auto& name : nb::cast<std::vector<std::string>>(spec["names"])) {
-      table->names.add(name);
-    }
-    const Bytes values(spec["values"]);
-    const auto numbers = values.as<float>("vectors");
-    table->values.assign(numbers.begin(), numbers.end());
-    table->width = a.width;
-    if (table->values.size() != table->width * table->names.size()) {
-      throw std::invalid_argument("as many vectors as names are needed, and no name twice");
-    }
-    a.vectors = std::move(table);
-  } else if (kind == "string" || kind == "lexicon") {
-    if (kind == "lexicon") {
-      a.kind = Attribute::Kind::kLexicon;
-      a.lexicon = nb::cast<std::shared_ptr<Lexicon>>(spec["lexicon"]);
-    }
-    for (nb::handle step : nb::cast<nb::list>(spec["functions"])) {
-      if (nb::isinstance<nb::tuple>(step) && nb::isinstance<nb::str>(step[1])) {
-        const auto [name, argument] = nb::cast<std::pair<std::string, std::string>>(step);
-        a.function = then(std::move(a.function), text_function(name, argument));
-      } else if (nb::isinstance<nb::tuple>(step)) {
-        const auto [name, n] = nb::cast<std::pair<std::string, std::size_t>>(step);
-        a.function = then(std::move(a.function), named_function(name, n));
-        a.multiple = a.multiple || name == "ngrams";
-      } else {
-        a.function = then(std::move(a.function), python_function(nb::borrow(step)));
-        a.multiple = true;
-      }
-    }
-  } else {
-    throw std::invalid_argument("there is no attribute kind '" + kind + "'");
-  }
-  return a;
+  bool multiple = false;
+  return chained(steps, resources, multiple);
 }
 
 std::vector<std::string> strings_of(const StringTable& table) {
@@ -263,22 +185,18 @@ std::shared_ptr<LexiconCounts> count_lexicon(const Corpus& corpus, std::size_t c
   auto counts = std::make_shared<LexiconCounts>();
   Lexicon& lexicon = counts->lexicon;
   StringTable& names = counts->names;
-  nb::dict spec;
-  spec["kind"] = "string";
-  spec["column"] = column;
-  spec["functions"] = functions;
-  const Attribute attribute = read_attribute(spec);
+  const StringFunction function = read_functions(functions);
   const Column& words = corpus.columns()[column];
   const Column& labels = corpus.columns()[target];
   std::vector<std::uint64_t> hash;
   std::vector<std::string> found;
   for (std::uint32_t s = 0; s < words.strings.size(); ++s) {
     found.clear();
-    if (attribute.function) attribute.function(words.strings[s], found);
-    const std::uint64_t h = !attribute.function ? words.strings.hash(s)
-                            : found.empty()     ? 0
-                                                : hash_string(found[0]);
-    hash.push_back(attribute.function && found.empty() ? 0 : h == 0 ? 1 : h);
+    if (function) function(words.strings[s], found);
+    const std::uint64_t h = !function       ? words.strings.hash(s)
+                            : found.empty() ? 0
+                                            : hash_string(found[0]);
+    hash.push_back(function && found.empty() ? 0 : h == 0 ? 1 : h);
   }
   // The number of the name that each label counts as.
   std::vector<std::uint32_t> name_of;
@@ -299,42 +217,10 @@ std::shared_ptr<LexiconCounts> count_lexicon(const Corpus& corpus, std::size_t c
   return counts;
 }
 
-Place place_of(const std::string& name) {
-  if (name.empty()) return Place::kToken;
-  if (name == "begin") return Place::kBegin;
-  if (name == "end") return Place::kEnd;
-  if (name == "inside") return Place::kInside;
-  if (name == "whole") return Place::kWhole;
-  if (name == "length") return Place::kLength;
-  if (name == "start") return Place::kStart;
-  if (name == "stop") return Place::kStop;
-  throw std::invalid_argument("there is no place '" + name + "' in a segment");
-}
-
-std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list templates) {
-  std::vector<Attribute> read;
-  for (nb::handle spec : attributes) read.push_back(read_attribute(nb::cast<nb::dict>(spec)));
-  std::vector<Template> made;
-  for (nb::handle spec : templates) {
-    const auto fields = nb::cast<nb::tuple>(spec);
-    Template t;
-    t.text = nb::cast<std::string>(fields[0]);
-    for (const auto& [attribute, offset, place] :
-         nb::cast<std::vector<std::tuple<std::size_t, std::ptrdiff_t, std::string>>>(fields[1])) {
-      t.atoms.push_back({attribute, offset, place_of(place)});
-    }
-    t.mark_boundaries = nb::cast<bool>(fields[2]);
-    t.transition = nb::cast<bool>(fields[3]);
-    const auto spelling = nb::cast<std::string>(fields[4]);
-    if (spelling == "crf++" || spelling == "wapiti") {
-      t.spelling = spelling == "wapiti" ? Spelling::kWapiti : Spelling::kCrfpp;
-    } else if (!spelling.empty()) {
-      throw std::invalid_argument("there is no spelling '" + spelling + "'");
-    }
-    t.pieces = nb::cast<std::vector<std::string>>(fields[5]);
-    made.push_back(std::move(t));
-  }
-  return std::make_shared<FeatureSet>(std::move(read), std::move(made));
+std::shared_ptr<FeatureSet> make_features(nb::handle templates, const std::string& format,
+                                          std::size_t columns, nb::dict resources) {
+  return std::make_shared<FeatureSet>(compiled(
+      read_templates(json_of(templates)), format_of(format), columns, read_resources(resources)));
 }
 
 // -- corpora ------------------------------------------------------------------------------------
@@ -343,7 +229,8 @@ std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list template
 
 void bind_features(nb::module_& m) {
   nb::class_<FeatureSet>(m, "FeatureSet")
-      .def(nb::new_(&make_features), nb::arg("attributes"), nb::arg("templates"))
+      .def(nb::new_(&make_features), nb::arg("templates"), nb::arg("format"), nb::arg("columns"),
+           nb::arg("resources"))
       .def_prop_ro("n_templates", [](const FeatureSet& f) { return f.templates().size(); })
       .def_prop_ro("columns_needed", &FeatureSet::columns_needed)
       .def_prop_ro("has_values", &FeatureSet::has_values)
@@ -450,6 +337,56 @@ void bind_features(nb::module_& m) {
           },
           nb::arg("sentence"), nb::arg("begin"), nb::arg("end"));
 
+  m.def(
+      "check_templates", [](nb::handle given) { read_templates(json_of(given)); },
+      nb::arg("templates"));
+  m.def(
+      "template_text",
+      [](nb::handle atoms, bool transition) {
+        TemplateSpec line;
+        line.transition = transition;
+        for (nb::handle atom : atoms) line.atoms.push_back(read_atom(json_of(atom)));
+        return text_of(template_text(line));
+      },
+      nb::arg("atoms"), nb::arg("transition"));
+  m.def(
+      "attribute_text",
+      [](nb::handle given) {
+        const AtomSpec atom = read_atom(json_of(given));
+        return text_of(attribute_text(atom.attribute, atom.offset));
+      },
+      nb::arg("atom"));
+  m.def(
+      "resource_of",
+      [](nb::handle given) { return text_of(resource_of(read_atom(json_of(given)).attribute)); },
+      nb::arg("atom"));
+  m.def("template_functions", &template_functions);
+  m.def(
+      "column_names",
+      [](const std::string& format, std::size_t columns) {
+        return column_names(format_of(format), columns);
+      },
+      nb::arg("format"), nb::arg("columns"));
+  m.def(
+      "common_names",
+      [](const std::string& format, std::size_t columns) {
+        return common_names(format_of(format), columns);
+      },
+      nb::arg("format"), nb::arg("columns"));
+  m.def(
+      "find_column",
+      [](const std::string& name, const std::string& format, std::size_t columns,
+         const std::vector<std::string>& own) {
+        return find_column(name, format_of(format), columns, own);
+      },
+      nb::arg("name"), nb::arg("format"), nb::arg("columns"), nb::arg("own"));
+  m.def(
+      "columns_for",
+      [](const std::string& model, std::size_t columns, const std::string& input,
+         std::size_t given) {
+        return columns_for(format_of(model), columns, format_of(input), given);
+      },
+      nb::arg("model"), nb::arg("columns"), nb::arg("input"), nb::arg("given"));
   m.def(
       "spelled_keys",
       [](nb::list features) {

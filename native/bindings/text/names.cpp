@@ -7,6 +7,7 @@
 
 #include "bindings/buffers.hpp"
 #include "bindings/text/token_reading.hpp"
+#include "models/stored_chain.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -45,23 +46,7 @@ NameTable read_joined(nb::handle text, nb::handle ends) {
   const nb::object decoded = nb::steal(
       PyUnicode_DecodeUTF8(whole.data(), static_cast<Py_ssize_t>(whole.size()), "surrogatepass"));
   if (!decoded.is_valid()) throw nb::python_error();
-  const auto inside = [&](std::size_t at) {  // of a character
-    return at < whole.size() && (static_cast<unsigned char>(whole[at]) & 0xC0) == 0x80;
-  };
-  NameTable table;
-  std::size_t begin = 0;
-  for (const std::uint64_t end : numbers.as<std::uint64_t>("the ends of names")) {
-    if (end < begin || end > whole.size() || inside(end)) {
-      throw std::invalid_argument("names that do not fit together");
-    }
-    const std::size_t known = table.strings.size();
-    if (table.strings.add(whole.substr(begin, end - begin)) != known) {
-      throw std::invalid_argument("a name appears twice");
-    }
-    begin = end;
-  }
-  if (begin != whole.size()) throw std::invalid_argument("names without an end");
-  return table;
+  return {joined_names(whole, numbers.as<std::uint64_t>("the ends of names"))};
 }
 
 // Adds names, each at its place; those that are there already are left out.

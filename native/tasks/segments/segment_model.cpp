@@ -1,7 +1,10 @@
 #include "tasks/segments/segment_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+
+#include "tasks/tagging/stored_labels.hpp"
 
 namespace structlearn::text {
 namespace {
@@ -14,6 +17,39 @@ void score_rows(const WeightTable& table, const Keys& keys, SlotScratch& slots, 
 }
 
 }  // namespace
+
+LabelNames segment_names(const std::vector<std::string>& labels) {
+  std::vector<std::string> sorted = labels;
+  std::sort(sorted.begin(), sorted.end());
+  if (labels.empty() || labels[0] != "O" ||
+      std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    throw std::invalid_argument("the labels are not 'O' and types, each once");
+  }
+  std::vector<std::string> written;
+  for (const char* prefix : {"B-", "I-"}) {
+    for (const std::string& label : labels) {
+      written.push_back(&label == labels.data() ? label : prefix + label);
+    }
+  }
+  return label_names(written, written, true);
+}
+
+SegmentWeights segment_weights(const ArrayViews& arrays, std::size_t labels,
+                               std::size_t max_length) {
+  SegmentWeights w;
+  w.labels = labels;
+  w.max_length = max_length;
+  w.table = weight_table(arrays, "segment");
+  w.start = score_table(arrays, "start");
+  w.end = score_table(arrays, "end");
+  w.transition = score_table(arrays, "transition");
+  for (const auto* given : {&w.start, &w.end, &w.transition}) {
+    for (const double x : *given) {
+      if (!std::isfinite(x)) throw std::invalid_argument("a score that is not finite");
+    }
+  }
+  return w;
+}
 
 SegmentModel::SegmentModel(std::shared_ptr<const FeatureSet> features, SegmentWeights weights)
     : features_(std::move(features)), weights_(std::move(weights)) {

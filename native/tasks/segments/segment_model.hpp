@@ -1,12 +1,18 @@
 // A trained recogniser of segments, and the sentences of a corpus as the segmentations it scores.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "models/array_views.hpp"
 #include "structures/chains/semimarkov.hpp"
 #include "tasks/tagging/label_reader.hpp"
+#include "tasks/tagging/labeller.hpp"
 #include "tasks/tagging/weight_table.hpp"
 #include "text/features.hpp"
 
@@ -18,6 +24,22 @@ struct SegmentWeights {
   WeightTable table;
   std::vector<double> start, end, transition;
 };
+
+// The arrays of a model, and their types in files.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSegmentArrays = {
+    {{"segment.slots", "U64"},
+     {"segment.weight", "F32"},
+     {"segment.outcome", "U32"},
+     {"start", "F64"},
+     {"end", "F64"},
+     {"transition", "F64"}}};
+
+// How the labels, "O" and then the types, are written at the first tokens of segments, and after
+// these at the others. Throws std::invalid_argument if they are others.
+LabelNames segment_names(const std::vector<std::string>& labels);
+
+// Weights that borrow the arrays. Throws std::invalid_argument.
+SegmentWeights segment_weights(const ArrayViews&, std::size_t labels, std::size_t max_length);
 
 class SegmentModel {
  public:

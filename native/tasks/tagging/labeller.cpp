@@ -5,8 +5,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "models/queries.hpp"
-#include "numeric/elementary.hpp"
 #include "text/joined_labels.hpp"
 
 namespace structlearn::text {
@@ -171,19 +169,20 @@ void Labeller::split(std::string_view label) {
 void Labeller::describe(const LabelReader& reader, std::size_t position, Answer& out) {
   out.labels.clear();
   out.marginals.clear();
-  for (std::size_t n = 0; n < options_.nbest; ++n) {
-    out.labels.push_back(n < outputs_.size() ? &labels_.shown(outputs_[n][position]) : nullptr);
+  for (std::size_t n = 0; n < options_.wanted.nbest; ++n) {
+    out.labels.push_back(
+        n < decision_.outputs.size() ? &labels_.shown(decision_.outputs[n][position]) : nullptr);
   }
-  out.scores = scores_;
-  if (options_.confidence) out.confidence = confidence_[position];
-  if (!options_.marginals) return;
+  out.scores = decision_.scores;
+  if (options_.wanted.confidence) out.confidence = decision_.confidence[position];
+  if (!options_.wanted.marginals) return;
   // Labels that are written alike count together.
   of_name_.assign(labels_.names.size(), 0.0);
   const std::size_t outcomes = scored_->layout.block[0].outcomes;
   for (std::size_t k = 0; k < outcomes; ++k) {
     const auto label = static_cast<std::size_t>(reader.part(position, k).label);
     of_name_[static_cast<std::size_t>(labels_.name_of[label])] +=
-        probability_[position * outcomes + k];
+        decision_.probability[position * outcomes + k];
   }
   ranked_.clear();
   for (std::size_t k = 0; k < of_name_.size(); ++k) {
@@ -200,7 +199,7 @@ void Labeller::write_extra(const Answer& answer) {
     extra_.emplace_back("NBest" + std::to_string(n + 1),
                         answer.labels[n] ? *answer.labels[n] : std::string(kNoLabel));
   }
-  for (std::size_t n = 0; options_.scores && n < answer.labels.size(); ++n) {
+  for (std::size_t n = 0; options_.wanted.scores && n < answer.labels.size(); ++n) {
     extra_.emplace_back(n == 0 ? "Score" : "Score" + std::to_string(n + 1), "");
     if (n < answer.scores.size()) {
       append_number(answer.scores[n], extra_.back().second);
@@ -208,11 +207,11 @@ void Labeller::write_extra(const Answer& answer) {
       extra_.back().second = kNoLabel;
     }
   }
-  if (options_.confidence) {
+  if (options_.wanted.confidence) {
     extra_.emplace_back("Confidence", "");
     append_number(answer.confidence, extra_.back().second);
   }
-  if (options_.marginals) {
+  if (options_.wanted.marginals) {
     extra_.emplace_back("Marginals", "");
     std::string& text = extra_.back().second;
     for (const auto& [name, p] : answer.marginals) {
@@ -243,21 +242,8 @@ void Labeller::read_known(const Corpus& corpus) {
 void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) {
   const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
   scored_ = &reader.scores(s, Purpose::kBest);
-  double value = kMinusInfinity;
-  if (options_.nbest > 1) {
-    outputs_.clear();
-    scores_.clear();
-    for (auto& [score, y] : kbest(reader, *scored_, options_.nbest)) {
-      if (outputs_.empty()) value = score;
-      outputs_.push_back(std::move(y));
-      scores_.push_back(score);
-    }
-  } else {
-    outputs_.resize(1);
-    value = best(reader, *scored_, outputs_[0]).value;
-    scores_.assign(1, value);
-  }
-  if (value == kMinusInfinity) {
+  structlearn::decide(reader, *scored_, options_.wanted, decision_);
+  if (decision_.value == kMinusInfinity) {
     const bool any_known =
         !known_.empty() && std::any_of(known_.begin() + static_cast<std::ptrdiff_t>(begin),
                                        known_.begin() + static_cast<std::ptrdiff_t>(begin + L),
@@ -270,28 +256,41 @@ void Labeller::decide(const Corpus& corpus, LabelReader& reader, std::size_t s) 
                                   ", breaks a constraint or the model's scheme: change the "
                                   "constraints, or train with scheme none");
   }
-  if (options_.scores) {
-    const double all = log_partition(reader, *scored_, options_.temperature);
-    for (double& score : scores_) score = elementary::exp((score - all) / options_.temperature);
-  } else {
-    scores_.clear();
-  }
-  if (options_.confidence || options_.marginals) {
-    marginals(reader, *scored_, options_.temperature, probability_);
-  }
-  if (options_.confidence) {
-    const std::vector<Part> parts = reader.parts(outputs_[0]);
-    const std::vector<double> sure = certainties(reader, *scored_, outputs_[0], probability_);
-    confidence_.clear();
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      confidence_.resize(static_cast<std::size_t>(parts[i].end), options_.certainty(sure[i]));
-    }
+  if (options_.wanted.confidence) {
+    for (double& p : decision_.confidence) p = options_.certainty(p);
     if (!options_.boundaries.empty()) {
-      put_chunk_confidence(options_.boundaries, reader, *scored_, labels_.name_of, outputs_[0],
-                           options_.temperature, options_.chunk_certainty, confidence_);
+      put_chunk_confidence(options_.boundaries, reader, *scored_, labels_.name_of,
+                           decision_.outputs[0], options_.wanted.temperature,
+                           options_.chunk_certainty, decision_.confidence);
     }
   }
-  for (Output& y : outputs_) reader.to_labels(y);
+  for (Output& y : decision_.outputs) reader.to_labels(y);
+}
+
+void Labeller::begin() {
+  if (corpus_.bytes() > kMostBytes) {
+    corpus_.clear();
+    reader_->forget();
+  } else {
+    corpus_.clear_tokens();
+  }
+}
+
+void Labeller::answer(std::vector<Answer>& out) {
+  corpus_.end_sentence();
+  reader_->update();
+  check_columns(corpus_, features_.columns_needed(), place_.front().first, options_.columns);
+  known_.clear();
+  reader_->ask({labels_.name_of, {}});
+  answer_sentence(corpus_, *reader_, 0, out);
+}
+
+void Labeller::answer_sentence(const Corpus& corpus, LabelReader& reader, std::size_t s,
+                               std::vector<Answer>& out) {
+  decide(corpus, reader, s);
+  const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
+  for (std::size_t t = 0; t < L; ++t) describe(reader, t, out.emplace_back());
+  tokens_ += L;
 }
 
 void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
@@ -300,21 +299,11 @@ void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
   read_known(corpus);
   const std::unique_ptr<LabelReader> reader = make_reader_(corpus);
   reader->ask({labels_.name_of, known_});
-  for (std::size_t s = first; s < last; ++s) {
-    decide(corpus, *reader, s);
-    const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
-    for (std::size_t t = 0; t < L; ++t) describe(*reader, t, out.emplace_back());
-    tokens_ += L;
-  }
+  for (std::size_t s = first; s < last; ++s) answer_sentence(corpus, *reader, s, out);
 }
 
 void Labeller::label(std::string_view text, std::size_t line, std::string& out) {
-  if (corpus_.bytes() > kMostBytes) {
-    corpus_.clear();
-    reader_->forget();
-  } else {
-    corpus_.clear_tokens();
-  }
+  begin();
   corpus_.set_line(line);
   const std::size_t first = place_.front().first;
   // Behind all columns there is no cell: the labels are added to the lines.
@@ -323,8 +312,8 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
   check_columns(corpus_, features_.columns_needed(), first, options_.columns);
   read_known(corpus_);
   reader_->ask({labels_.name_of, known_});
-  const bool more =
-      options_.nbest > 1 || options_.confidence || options_.marginals || options_.scores;
+  const bool more = options_.wanted.nbest > 1 || options_.wanted.confidence ||
+                    options_.wanted.marginals || options_.wanted.scores;
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
@@ -335,7 +324,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       // A tab at the end of a line is an empty column for the label, which is filled.
       const bool appended = !options_.appends && first >= corpus_.columns().size();
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
-      split(labels_.shown(outputs_[0][t]));
+      split(labels_.shown(decision_.outputs[0][t]));
       if (more) {
         describe(*reader_, t, answer_);
         write_extra(answer_);

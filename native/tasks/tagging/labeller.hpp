@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/confidence.hpp"
+#include "models/decision.hpp"
 #include "tasks/tagging/chunk_confidence.hpp"
 #include "tasks/tagging/label_reader.hpp"
 #include "text/features.hpp"
@@ -30,16 +31,14 @@ struct LabelNames {
 struct LabelOptions {
   std::vector<std::size_t> targets = {0};  // the columns of the labels' parts, mostly one
   std::size_t columns = 0;                 // of the files that the model was trained on
-  std::size_t nbest = 1;     // columns of labels: the best sentence, the second best, ...
-  bool confidence = false;   // a column with the probability of the label
-  bool marginals = false;    // a column with the probabilities of all labels
-  bool known = false;        // labels that stand in their columns already are kept
-  double temperature = 1.0;  // of the probabilities
-  Confidence certainty;      // from the probability of a label to the confidence that is written
+  // Columns of labels: the best sentence's, the second best's, ...; of the probabilities of these
+  // sentences, of the label, and of all labels.
+  Wanted wanted;
+  bool known = false;    // labels that stand in their columns already are kept
+  Confidence certainty;  // from the probability of a label to the confidence that is written
   std::string unknown = "_";
   char lone = ' ';       // separates what is added from words that stand alone on their lines
   bool appends = false;  // labels stand behind all columns: those that a file has stay
-  bool scores = false;   // columns with the probabilities of the sentences' labels as a whole
   // Where there are any, the confidence of tokens in a chunk is that of the chunk.
   ChunkBoundaries boundaries;
   Confidence chunk_certainty;  // as certainty, of the probability of a chunk
@@ -96,6 +95,14 @@ class Labeller {
   // BadLine.
   void answer(const Corpus&, std::size_t first, std::size_t last, std::vector<Answer>& out);
 
+  // The same of one sentence that is added token by token, to the corpus that `begin` has emptied
+  // of the one before. What is known of strings is kept. No label is known beforehand.
+  void begin();
+  void add_token(std::span<const std::string_view> cells) { corpus_.add_token(cells); }
+  void answer(std::vector<Answer>& out);
+  // What is asked from now on.
+  void want(const Wanted& wanted) { options_.wanted = wanted; }
+
   std::size_t tokens() const { return tokens_; }
   // What lines have to look like; that of the lines seen.
   void expect(const LineShape& shape) {
@@ -107,6 +114,7 @@ class Labeller {
   // Reads the labels that stand in their columns already.
   void read_known(const Corpus&);
   void decide(const Corpus&, LabelReader&, std::size_t sentence);
+  void answer_sentence(const Corpus&, LabelReader&, std::size_t sentence, std::vector<Answer>& out);
   void describe(const LabelReader&, std::size_t position, Answer& out);
   void write_extra(const Answer&);
   void split(std::string_view label);
@@ -121,10 +129,8 @@ class Labeller {
   std::vector<std::pair<std::size_t, std::size_t>> place_;  // column and part, by column
   std::vector<std::string_view> parts_;
   std::vector<Cell> cells_;
-  std::vector<Output> outputs_;
-  std::vector<double> probability_, of_name_;
-  std::vector<double> confidence_;  // of each token, or its chunk, of the best output
-  std::vector<double> scores_;      // of the outputs, where they were asked for
+  Decision decision_;  // confidence: of each token, or chunk, of the best output
+  std::vector<double> of_name_;
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;
   Answer answer_;

@@ -15,7 +15,6 @@ import os
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from math import prod
 
 from .. import _core
 from ..exceptions import FileError, MissingFunctionError
@@ -128,9 +127,8 @@ def read_container(
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < 8:
-                raise FileError(name, _foreign(f"it has {size} bytes", what))
+            if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+                return parse_container(name, memoryview(b""), what)
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -142,36 +140,13 @@ def parse_container(
     name: str, whole: memoryview, what: str = "model"
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Check the content of a model file; ``name`` and ``what`` are for messages."""
-    size = len(whole)
-    length = int.from_bytes(whole[:8], "little")
-    if length > size - 8 or length < 2:
-        raise FileError(
-            name, _foreign("the header is longer than the file, which may be truncated", what)
-        )
-    raw = bytes(whole[8 : 8 + length])
     try:
-        header = json.loads(raw)
-        metadata = header.pop("__metadata__")
-        ours = metadata["format"] == FORMAT
-        version, stored, model = metadata["version"], metadata["checksum"], metadata["model"]
-        stored_entry = f'"checksum":"{stored}"'.encode()
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileError(name, _foreign("its header cannot be read", what)) from None
-    if not ours:
-        raise FileError(name, _foreign("the header was written by another program", what))
-    if version != str(VERSION):
-        advice = ". Train it again, or use the version of structlearn that wrote it"
-        raise FileError(
-            name,
-            f"a {what} file of version {version!r}; this structlearn reads version {VERSION}"
-            + (advice if what == "model" else ""),
-        )
-    payload = whole[8 + length :]
-    tensors = _tensors(name, header, payload, what)
-    blank = raw.replace(stored_entry, f'"checksum":"{_NO_CHECKSUM}"'.encode())
-    found = _core.checksum([whole[:8], blank, *(tensor.data for tensor in tensors.values())])
-    if f"{found:016x}" != stored:
-        raise FileError(name, "the file is damaged: the checksum does not match the content")
+        model, entries = _core.parse_container(whole, what)
+    except ValueError as error:
+        raise FileError(name, str(error)) from None
+    tensors = {
+        key: Tensor(dtype, whole[begin:end], shape) for key, dtype, begin, end, shape in entries
+    }
     try:
         description = json.loads(model)
     except (ValueError, TypeError, RecursionError):
@@ -221,30 +196,3 @@ def checked_arrays(tensors: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> 
 
 def _foreign(reason: str, what: str) -> str:
     return f"not a structlearn {what}, or damaged: {reason}"
-
-
-def _tensors(name: str, header: Any, payload: memoryview, what: str) -> dict[str, Tensor]:
-    """Return views of the arrays, none of which overlaps another or leaves the file."""
-    tensors: dict[str, Tensor] = {}
-    reached = 0
-    try:
-        entries = sorted(header.items(), key=lambda item: (item[1]["data_offsets"], item[0]))
-        for key, entry in entries:
-            begin, end = entry["data_offsets"]
-            shape = tuple(entry["shape"])
-            dtype = entry["dtype"]
-            whole_numbers = all(type(n) is int and n >= 0 for n in (begin, end, *shape))
-            if not whole_numbers or begin != reached or end > len(payload):
-                raise FileError(name, _foreign(f"the array {key!r} lies outside of the file", what))
-            if prod(shape) * _SIZES[dtype] != end - begin:
-                reason = f"the array {key!r} has another size than it says"
-                raise FileError(name, _foreign(reason, what))
-            tensors[key] = Tensor(dtype, payload[begin:end], shape)
-            reached = end
-    except FileError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise FileError(name, _foreign("its list of arrays cannot be read", what)) from None
-    if reached != len(payload):
-        raise FileError(name, _foreign("it is longer than its header says", what))
-    return tensors

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from .. import _core
 from ..text.templates import FeatureTemplates
-from .container import Tensor, check_dtype
+from .container import Tensor
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -43,14 +43,9 @@ def read_templates(
         name: [(list(words), str(label)) for words, label in phrases]
         for name, phrases in d["phrases"].items()
     }
-    for number, (name, values) in enumerate(sorted(d["lexica"].items())):
-        parts = [tensors[f"lexicon{number}.{part}"] for part in ("words", "value")]
-        check_dtype(name, parts[0], "U64")
-        check_dtype(name, parts[1], "U32")
-        templates.lexica[name] = _core.Lexicon(parts[0].data, parts[1].data, list(map(str, values)))
-    for number, (name, words) in enumerate(sorted(d["vectors"].items())):
-        tensor = tensors[f"vectors.{number}"]
-        assert tensor.shape is not None
-        check_dtype(f"vectors.{number}", tensor, "F32")
-        templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
+    templates.lexica = _core.stored_lexica(d["lexica"], tensors)
+    vectors = _core.stored_vectors(d["vectors"], tensors)
+    templates.vectors = {
+        name: (words, tensors[key].data, width) for name, (words, key, width) in vectors.items()
+    }
     return templates

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Sequence
 
 from .. import _core
-from .container import Tensor, check_dtype, checked_arrays
+from .container import Tensor
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -72,44 +72,6 @@ def compact_tensors(
     return tensors, numbers_by_table
 
 
-def expand_tensors(
-    tensors: dict[str, Tensor], tables: Sequence[str], kind: str, n_labels: int, hashed: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arrays of a model as :class:`TaggerModel` wants them.
-
-    Returns
-    -------
-    arrays : dict of str to buffer
-    kept : dict of str to memoryview of int
-        Of each table the numbers of the features that have weights, in no order.
-    """
-    arrays: dict[str, Any] = {}
-    kept: dict[str, Any] = {}
-    for table in tables:
-        expected = {"rounded": kind, "keys": "U64", "counts": "U16", "scale": "F64"}
-        found = {part: tensors[f"{table}.{part}"] for part in (*expected, "columns")}
-        wide = found["columns"].dtype == "U32"
-        if not wide:
-            expected["columns"] = "U16"
-        for part, dtype in expected.items():
-            check_dtype(f"{table}.{part}", found[part], dtype)
-        scale = memoryview(found["scale"].data).cast("B").cast("d")[0]
-        parts = _core.expand_weights(
-            _is_hashed(table, hashed),
-            found["keys"].data,
-            found["counts"].data,
-            found["columns"].data,
-            wide,
-            found["rounded"].data,
-            kind == "F16",
-            scale,
-            n_labels**2 if table == "pair" else n_labels,
-        )
-        arrays.update(zip(_names(table), parts[:3], strict=True))
-        kept[table] = memoryview(parts[3]).cast("I")
-    return arrays, kept
-
-
 def compact_scores(name: str, scores: Any) -> dict[str, Tensor]:
     """Return the tensors of the scores of label windows, which are not rounded."""
     dense = memoryview(scores).cast("B").cast("d")
@@ -122,18 +84,3 @@ def compact_scores(name: str, scores: Any) -> dict[str, Tensor]:
                 f"{name}.scores": Tensor("F64", values),
             }
     return {name: Tensor("F64", scores)}
-
-
-def expand_scores(tensors: dict[str, Tensor], name: str, size: int) -> Any:
-    """Return the scores of all label windows."""
-    if f"{name}.places" not in tensors:
-        return checked_arrays(tensors, {name: "F64"})[name]
-    found = checked_arrays(tensors, {f"{name}.places": "U32", f"{name}.scores": "F64"})
-    places = memoryview(found[f"{name}.places"]).cast("B").cast("I")
-    scores = memoryview(found[f"{name}.scores"]).cast("B").cast("d")
-    if len(places) != len(scores) or any(place >= size for place in places):
-        raise ValueError(f"the scores of {name!r} do not fit together")
-    dense = array("d", bytes(8 * size))
-    for place, score in zip(places, scores, strict=True):
-        dense[place] = score
-    return dense

@@ -18,6 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from .. import _core
+
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
@@ -30,8 +32,6 @@ _LOW, _HIGH, _STEPS = -10.0, 12.0, 17
 _EDGE = 1e-7
 #: Groups of parts of about the same probability that a map is fitted to, and Newton's steps.
 _GROUPS, _NEWTON = 200, 30
-#: The highest confidence; files are written with four digits.
-_MOST = 0.9999
 
 
 class Calibration:
@@ -71,13 +71,16 @@ class Calibration:
     @property
     def highest(self) -> float:
         """The highest confidence that so many parts can show."""
-        return _highest(self.n_parts)
+        return _core.highest_confidence(self.n_parts)
 
     def confidence(self, p: float) -> float:
         """Return the probability that a part of probability p is right."""
-        if self.curve is not None:
-            p = _curved(self.curve, p)
-        return max(1 - self.highest, min(p, self.highest))
+        return _core.confidence(self.certainty, p)
+
+    @property
+    def certainty(self) -> list[float]:
+        """The highest confidence, then the curve if there is one, as the core takes them."""
+        return [self.highest, *(self.curve or ())]
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a file holds."""
@@ -91,19 +94,7 @@ class Calibration:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Calibration:
         """Return what :meth:`as_dict` has given; refuse what makes no sense."""
-        temperature, n_parts, error = (stored[k] for k in ("temperature", "n_parts", "error"))
-        curve = None if stored["curve"] is None else tuple(map(float, stored["curve"]))
-        fits = (
-            type(n_parts) is int
-            and n_parts >= 0
-            and 0 < float(temperature) < math.inf
-            and 0 <= float(error) <= 1
-            and (curve is None or (len(curve) == 3 and all(map(math.isfinite, curve))))
-            and (curve is None or min(curve[:2]) >= 0)
-        )
-        if not fits:
-            raise ValueError(f"a calibration of {dict(stored)!r}")
-        return cls(float(temperature), n_parts, float(error), curve)  # type: ignore[arg-type]
+        return cls(*_core.read_calibration(stored))
 
 
 def calibrated_on(
@@ -156,18 +147,13 @@ def calibrated_on(
     for mine, others in (halves, halves[::-1]):
         # The search has been close to the best temperature of either half.
         at = min(asked, key=lambda at: loss(at, others)) if others else temperature
-        others_curve, highest = fitted(at, others), _highest(len(others))
+        others_curve, highest = fitted(at, others), _core.highest_confidence(len(others))
         for k in mine:
             plain[k] = min(asked[at][k], highest)
             mapped[k] = min(_curved(others_curve, asked[at][k]), highest)
     errors = _error(plain, correct), _error(mapped, correct)
     curve = None if errors[0] <= errors[1] else fitted(temperature, everything)
     return Calibration(temperature, len(judged), min(errors), curve)
-
-
-def _highest(n: int) -> float:
-    """Return the probability that a part is right after n right ones in a row; never 1.0000."""
-    return min((n + 1) / (n + 2), _MOST)
 
 
 def _best_temperature(log_loss: Callable[[float], float]) -> float:
@@ -210,10 +196,7 @@ def _features(p: float) -> tuple[float, float]:
 
 
 def _curved(curve: tuple[float, float, float], p: float) -> float:
-    x, y = _features(p)
-    z = curve[0] * x + curve[1] * y + curve[2]
-    e = math.exp(-abs(z))  # never too large
-    return 1 / (1 + e) if z >= 0 else e / (1 + e)
+    return _core.confidence([1.0, *curve], p)
 
 
 def _fitted_curve(pairs: list[tuple[float, bool]]) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
-from ..io.container import Tensor, checked_arrays
+from ..io.container import Tensor
 from .calibration import Calibration
 from .decisions import window_score
 from .inputs import NativeInputs
@@ -285,14 +285,7 @@ class StringChain(TokenLabels, StoredModel):
     def _build(
         cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], given: dict[str, Any]
     ) -> StringChain:
-        named = {"names.text": "U8", "names.ends": "U64"}
-        windows = [f"transition{m}" for m in range(1, _MOST_ORDER + 1)]
-        unknown = tensors.keys() - {*named, *_DTYPES, "weight", "mask", "start", "end", *windows}
-        if unknown:
-            raise ValueError(f"arrays that nothing reads: {', '.join(sorted(unknown))}")
-        arrays = checked_arrays(
-            tensors, {key: named.get(key) or _DTYPES.get(key, "F64") for key in tensors}
-        )
+        arrays = _core.chain_arrays(tensors)
         text, ends = arrays.pop("names.text"), arrays.pop("names.ends")
         order = d["order"]
         if type(order) is not int or not 0 <= order <= _MOST_ORDER:

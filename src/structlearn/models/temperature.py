@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+
+from .. import _core
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 #: Of a model whose scores have no known scale: they are taken as they are.
 _UNKNOWN = 1.0
-#: Learners that minimise a log loss or count, whatever their parameters say.
-_PROBABILISTIC = ("crf", "hmm", "pcfg")
 
 
 def temperature_of(temperature: float | None) -> float:
@@ -25,11 +24,7 @@ def temperature_of(temperature: float | None) -> float:
 def loss_temperature(training: Mapping[str, Any]) -> float | None:
     """Return the ε of the loss that a task has minimised, by its record; None: it had none."""
     given = (training.get("learner_parameters") or {}).get("temperature")
-    if given is None:
-        return 1.0 if training.get("learner") in _PROBABILISTIC else None
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < math.inf:
-        raise ValueError(f"a temperature of {given!r}")
-    return float(given) or None
+    return _core.loss_temperature(training.get("learner"), given)
 
 
 def stored_calibration(
@@ -46,7 +41,7 @@ def stored_calibration(
 
 def curve_of(calibration: Calibration | None) -> list[float]:
     """Return the highest confidence, then the curve if there is one, as the core takes them."""
-    return [] if calibration is None else [calibration.highest, *(calibration.curve or ())]
+    return [] if calibration is None else calibration.certainty
 
 
 class Tempered:

@@ -19,20 +19,12 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from .formats import Format
-
-CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-#: What the first columns of a column file are called; the others are c4, c5, ...
-_USUAL_NAMES = ("word", "pos", "chunk")
-_ALIASES = {"word": "form", "pos": "upos", "tag": "upos"}
+CONLLU_COLUMNS = tuple(_core.column_names("conllu", 10))
 
 
 def column_names(format: str, n_columns: int) -> tuple[str, ...]:
     """Return the names by which templates know the columns of a file."""
-    if format == "conllu":
-        return CONLLU_COLUMNS
-    return tuple(
-        _USUAL_NAMES[i] if i < len(_USUAL_NAMES) else f"c{i + 1}" for i in range(n_columns)
-    )
+    return tuple(_core.column_names(format, n_columns))
 
 
 def find_column(name: str, format: str, n_columns: int, own: Sequence[str] = ()) -> int:
@@ -40,23 +32,7 @@ def find_column(name: str, format: str, n_columns: int, own: Sequence[str] = ())
 
     Negative numbers count from the end. ``own``: the names that the file itself has.
     """
-    names = column_names(format, n_columns)
-    if str(name) in own:
-        return own.index(str(name))
-    text = str(name).lower()
-    if text.removeprefix("-").isdecimal():
-        number = int(text)
-        index = number - 1 if number > 0 else n_columns + number
-        if 0 <= index < n_columns and number != 0:
-            return index
-        raise ValueError(f"there is no column {number}: the file has {n_columns}")
-    if format == "conllu":
-        text = _ALIASES.get(text, text)
-    if text in names:
-        return names.index(text)
-    if text[:1] == "c" and text[1:].isdecimal() and 0 < int(text[1:]) <= n_columns:
-        return int(text[1:]) - 1
-    raise ValueError(f"there is no column {name!r}: the columns are {', '.join(own or names)}")
+    return _core.find_column(str(name), format, n_columns, list(own))
 
 
 class Sentence(Sequence[tuple[str, ...]]):

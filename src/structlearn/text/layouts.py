@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from .corpus import Corpus, column_names, find_column, table_format
+from .. import _core
+from .corpus import Corpus, find_column, table_format
 from .formats import check_format, guess_format, lines_are, sure_format, token_formats
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -13,13 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .tables import Naming
-
-#: Names of column files, by those of CoNLL-U for the same.
-_SAME = {"form": "word", "upos": "pos"}
-
-
-def _common(names: Sequence[str]) -> list[str]:
-    return [_SAME.get(name, name) for name in names]
 
 
 class Layout:
@@ -52,18 +46,16 @@ class Layout:
         self.model = model
         own = list(model.table_names.get("names", ())) if names else []
         self.alike = named_as == model.format == "columns" and (not own or own == list(names))
-        wanted = own or _common(column_names(model.format, model.n_columns))
-        given = list(names) if own else _common(column_names(named_as, n_given))
+        wanted = own or _core.common_names(model.format, model.n_columns)
+        given = list(names) if own else _core.common_names(named_as, n_given)
         self.sources: list[int | None]
         if own:
             # Words come first, whatever they are called.
             found = [given.index(name) if name in given else None for name in wanted]
             self.sources = [0, *found[1:]]
-        elif self.alike:
-            # The core compares the numbers of columns and says what is missing.
-            self.sources = [i if i < n_given else None for i in range(model.n_columns)]
         else:
-            self.sources = [given.index(name) if name in given else None for name in wanted]
+            # Of column files the core compares the numbers of columns and says what is missing.
+            self.sources = _core.columns_for(model.format, model.n_columns, named_as, n_given)
         if named_as == "conllu" != model.format and _are_chunks(model):
             self.sources[model.target] = None  # CoNLL-U has no column for chunks
         whole = all(self.sources[c] is not None for c in model.targets)
@@ -171,7 +163,7 @@ def input_format(
 
 def columns_read(model: Any) -> list[str]:
     """Return the names of the columns that a model reads, as those of column files."""
-    names = _common(column_names(model.format, model.n_columns))
+    names = _core.common_names(model.format, model.n_columns)
     read = {find_column(c, model.format, model.n_columns) for c in model.templates.columns()}
     return [names[i] for i in sorted(read)]
 

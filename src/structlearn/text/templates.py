@@ -62,25 +62,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Functions of a string -> what they take besides: nothing, a length, a text.
-FUNCTIONS = {
-    "lower": "",
-    "digits": "",
-    "prefix": "length",
-    "suffix": "length",
-    "ngrams": "length",
-    "shape": "short",
-    "match": "text",
-    "call": "text",
-    "in": "text",
-    "vector": "text",
-    "seen": "types",
-    "emission": "",
-    "sentence": "text",
-    # Of Wapiti's patterns.
-    "uncapped": "",
-    "tested": "text",
-    "matched": "text",
-}
+FUNCTIONS: dict[str, str] = dict(_core.template_functions())
 MOST_LENGTH = 100
 MOST_OFFSET = 1000
 #: Name of a place in a segment -> where it is counted from, and how far from there it is.
@@ -92,11 +74,6 @@ PLACES = {
     "end": ("end", 0),
     "after": ("end", 1),
 }
-_COUNTED_FROM = ("begin", "inside", "whole", "end", "length")
-#: From the first token of a sentence, and from behind its last one: in Wapiti's patterns.
-_OF_SENTENCES = ("", "start", "stop")
-#: How features of other tools' templates are spelled.
-_SPELLINGS = ("", "crf++", "wapiti")
 
 
 class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", ()))):
@@ -118,25 +95,7 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
 
     def text(self, offset: int) -> str:
         """Return the template text of this attribute at an offset."""
-        if self.kind in ("first", "last", "constant"):
-            name = "bias" if self.kind == "constant" else self.kind
-            return name if offset == 0 else f"{name}[{offset}]"
-        if self.kind == "sentence":
-            text = f'sentence("{self.functions[0][1]}")'
-            return text if offset == 0 else f"{text}[{offset}]"
-        text = f"{self.column}[{offset}]"
-        for name, argument in self.functions:
-            shown = ""
-            if name == "match":
-                shown = f", /{argument}/"
-            elif name in ("in", "vector", "call"):
-                shown = f', "{argument}"'
-            elif name in ("shape", "seen"):
-                shown = f", {'short' if name == 'shape' else 'types'}" if argument else ""
-            elif argument is not None:
-                shown = f", {argument}"
-            text = f"{name}({text}{shown})"
-        return text
+        return _core.attribute_text((*self, offset))
 
 
 class Template(
@@ -180,13 +139,7 @@ class Template(
         """Return the line that stands for the template."""
         if self.spelling:
             return self.name
-        if self.places:
-            return " ".join(
-                place if place == "length" else f"{place}({attribute.text(offset)})"
-                for place, (attribute, offset) in zip(self.places, self.atoms, strict=True)
-            )
-        line = " ".join(attribute.text(offset) for attribute, offset in self.atoms)
-        return f"transition: {line}" if self.transition else line
+        return _core.template_text([(*a, n, p) for (a, n), p in _placed(self)], self.transition)
 
 
 class FeatureTemplates:
@@ -302,47 +255,15 @@ class FeatureTemplates:
 
     def compile(self, format: str, n_columns: int) -> _core.FeatureSet:
         """Return the native form, for files of a format and number of columns."""
-        numbers: dict[Attribute, int] = {}
-        specs: list[dict[str, Any]] = []
-        lines: list[tuple[Any, ...]] = []
-        for template in self.templates:
-            atoms = []
-            for (attribute, offset), place in _placed(template):
-                if attribute not in numbers:
-                    numbers[attribute] = len(specs)
-                    specs.append(self._specification(attribute, format, n_columns))
-                atoms.append((numbers[attribute], offset, place))
-            name = template.name or template.text()
-            kind = (template.marked, template.transition, template.spelling, template.pieces)
-            lines.append((name, atoms, *kind))
-        return _core.FeatureSet(specs, lines)
-
-    def _specification(self, attribute: Attribute, format: str, n_columns: int) -> dict[str, Any]:
-        if attribute.kind == "sentence":
-            return {"kind": "sentence", "function": self._given(attribute.functions[0][1])}
-        if not attribute.column:
-            return {"kind": attribute.kind}
-        spec: dict[str, Any] = {
-            "kind": attribute.kind,
-            "column": find_column(attribute.column, format, n_columns),
+        resources = {
+            "phrases": self.phrases,
+            "vectors": self.vectors,
+            "lexica": self.lexica,
+            "emission": self.emission,
+            "function": self._function,
+            "sentence": self._given,
         }
-        if attribute.kind == "gazetteer":
-            spec["phrases"] = self.phrases[_resource(attribute)]
-            spec["lower"] = len(attribute.functions) > 1
-        elif attribute.kind == "lexicon":
-            spec["functions"] = [self._function(*f) for f in attribute.functions[:-1]]
-            spec["lexicon"] = self.lexica[attribute.text(0)]
-        elif attribute.functions == (("emission", None),):
-            if self.emission is None:
-                raise ValueError("emission() is for hidden Markov models only")
-            spec.update(function=self.emission[0], width=self.emission[1], lower=False)
-        elif attribute.kind == "vector":
-            names, values, width = self.vectors[_resource(attribute)]
-            spec.update(names=names, values=values, width=width)
-            spec["lower"] = len(attribute.functions) > 1
-        else:
-            spec["functions"] = [self._function(*f) for f in attribute.functions]
-        return spec
+        return _core.FeatureSet(self.to_json(), format, n_columns, resources)
 
     def learn_lexica(self, corpus: Any, target: int, unknown: str) -> None:
         """Count the labels of words, for the templates that ask for them."""
@@ -350,25 +271,25 @@ class FeatureTemplates:
             for attribute, _ in template.atoms:
                 if attribute.kind != "lexicon" or attribute.text(0) in self.lexica:
                     continue
-                functions = [self._function(*f) for f in attribute.functions[:-1]]
+                functions = [
+                    self._function(*f) if f[0] in ("match", "call") else f
+                    for f in attribute.functions[:-1]
+                ]
                 column = find_column(attribute.column, corpus.format, corpus.n_columns)
                 types = bool(attribute.functions[-1][1])
                 self.lexica[attribute.text(0)] = corpus.lexicon(
                     column, functions, target, unknown, types
                 )
 
-    def _function(self, name: str, argument: Any) -> Any:
-        if name == "match":
-            try:
-                search = re.compile(argument).search
-            except (re.error, OverflowError, RecursionError) as error:
-                raise ValueError(f"the regular expression /{argument}/: {error}") from None
-            return lambda s: "1" if search(s) else None
+    def _function(self, name: str, argument: str) -> Callable[[str], Any]:
+        """Return what ``match`` or ``call`` of this argument does."""
         if name == "call":
             return self._given(argument)
-        if name in ("tested", "matched"):
-            return (name, argument)
-        return (name, int(argument or 0))
+        try:
+            search = re.compile(argument).search
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"the regular expression /{argument}/: {error}") from None
+        return lambda s: "1" if search(s) else None
 
     def _given(self, name: str) -> Callable[..., Any]:
         if name not in self.functions:
@@ -392,33 +313,18 @@ class FeatureTemplates:
     @classmethod
     def from_json(cls, data: Any) -> FeatureTemplates:
         """Read what :meth:`to_json` gave; the resources have to be put in by whoever has them."""
+        _core.check_templates(data)
         templates = []
         for atoms, transition, marked, name, *spelled in data:
-            read, places = [], []
             spelling, pieces = spelled or ("", ())
-            if spelling not in _SPELLINGS or not all(isinstance(p, str) for p in pieces):
-                raise ValueError(f"an invalid template: spelled as {spelling!r}")
-            if len(atoms) > MOST_LENGTH:
-                raise ValueError(f"a template of {len(atoms)} attributes")
-            for kind, column, functions, offset, *at in atoms:
-                (place,) = at or ("",)
-                steps = tuple((function, argument) for function, argument in functions)
-                _check_attribute(kind, column, steps, offset)
-                known = _OF_SENTENCES if spelling else ("", *_COUNTED_FROM)
-                if place not in known or (place == "whole" and offset):
-                    raise ValueError(f"an invalid template: {place} {column}")
-                read.append((Attribute(kind, column, steps), offset))
-                places.append(place)
+            read = tuple(
+                (Attribute(kind, column, tuple(map(tuple, functions))), offset)
+                for kind, column, functions, offset, *_ in atoms
+            )
+            places = tuple(atom[4] if len(atom) > 4 else "" for atom in atoms)
+            some = places if any(places) else ()
             templates.append(
-                Template(
-                    tuple(read),
-                    bool(transition),
-                    bool(marked),
-                    str(name),
-                    tuple(places) if any(places) else (),
-                    spelling,
-                    tuple(pieces),
-                )
+                Template(read, transition, marked, name, some, spelling, tuple(pieces))
             )
         return cls(templates)
 
@@ -446,36 +352,4 @@ def _placed(template: Template) -> zip[tuple[tuple[Attribute, int], str]]:
 
 def _resource(attribute: Attribute) -> str:
     """Return the name under which an attribute's file is kept."""
-    return " ".join(str(argument) for name, argument in attribute.functions if argument) + (
-        " lower" if len(attribute.functions) > 1 else ""
-    )
-
-
-def _check_attribute(
-    kind: Any, column: Any, functions: tuple[tuple[Any, Any], ...], offset: Any
-) -> None:
-    """Refuse what no template could have given."""
-    right = kind in (
-        "string",
-        "first",
-        "last",
-        "constant",
-        "gazetteer",
-        "vector",
-        "lexicon",
-        "sentence",
-    )
-    right = right and isinstance(column, str) and type(offset) is int
-    # The core calls nested functions: many of them would be too deep.
-    right = right and abs(offset) <= MOST_OFFSET and len(functions) <= MOST_LENGTH
-    for name, argument in functions:
-        takes = FUNCTIONS.get(name)
-        right = right and takes is not None
-        if takes == "text":
-            right = right and isinstance(argument, str)
-        elif takes in ("length", "short", "types"):
-            right = right and type(argument) is int and 0 <= argument <= MOST_LENGTH
-    if kind in ("gazetteer", "vector", "lexicon", "sentence"):
-        right = right and bool(functions)
-    if not right:
-        raise ValueError(f"an invalid template: {kind} {column} {functions[:9]}")
+    return _core.resource_of((*attribute, 0))

@@ -1,4 +1,5 @@
 // Trained recognisers of segments. As for tokens, arrays come and go as buffers.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -18,22 +19,10 @@ using namespace structlearn::text;
 struct PySegmentModel final : PyLabelModel {
   std::unique_ptr<SegmentModel> model;
 
-  // `shown`: how the labels are written at the first tokens of segments, then at the others.
-  PySegmentModel(std::shared_ptr<FeatureSet> set, const std::vector<std::string>& shown,
+  PySegmentModel(std::shared_ptr<FeatureSet> set, const std::vector<std::string>& labels,
                  std::size_t max_length, nb::dict arrays)
-      : PyLabelModel(std::move(set), shown, shown) {
-    SegmentWeights w;
-    w.labels = shown.size() / 2;
-    w.max_length = max_length;
-    w.table = table(arrays, "segment");
-    w.start = scores(arrays, "start");
-    w.end = scores(arrays, "end");
-    w.transition = scores(arrays, "transition");
-    for (const auto* given : {&w.start, &w.end, &w.transition}) {
-      for (const double x : *given) {
-        if (!std::isfinite(x)) throw std::invalid_argument("a score that is not finite");
-      }
-    }
+      : PyLabelModel(std::move(set), segment_names(labels)) {
+    SegmentWeights w = segment_weights(arrays_of(arrays, kept), labels.size(), max_length);
     model = std::make_unique<SegmentModel>(features, std::move(w));
   }
 
@@ -77,10 +66,15 @@ PyInputs segment_inputs(nb::object self, nb::object corpus) {
 }  // namespace
 
 void bind_segments(nb::module_& m) {
+  m.def("segment_arrays", [] {
+    return std::vector<std::pair<std::string, std::string>>(kSegmentArrays.begin(),
+                                                            kSegmentArrays.end());
+  });
   nb::class_<PySegmentModel, PyLabelModel>(m, "SegmentModel")
       .def(nb::init<std::shared_ptr<FeatureSet>, const std::vector<std::string>&, std::size_t,
                     nb::dict>(),
-           nb::arg("features"), nb::arg("shown"), nb::arg("max_length"), nb::arg("arrays"))
+           nb::arg("features"), nb::arg("labels"), nb::arg("max_length"), nb::arg("arrays"))
+      .def_prop_ro("written", [](const PySegmentModel& self) { return self.names.labels; })
       .def("inputs", &segment_inputs, nb::arg("corpus"))
       .def("unpack",
            [](const PySegmentModel& self) {

@@ -228,7 +228,8 @@ void bind_answers(Class& c) {
       "answers",
       [](Labeller& self, const text::Corpus& corpus, std::size_t threads) {
         const std::vector<text::Answer> found = self.pieces->answers(corpus, threads);
-        const bool confidence = self.options.confidence, marginals = self.options.marginals;
+        const bool confidence = self.options.wanted.confidence,
+                   marginals = self.options.wanted.marginals;
         nb::list sentences;
         for (std::size_t s = 0; s < corpus.sentences(); ++s) {
           nb::list tokens;
@@ -237,7 +238,7 @@ void bind_answers(Class& c) {
             for (const std::string* label : found[t].labels) {
               row.append(label ? nb::object(text_of(*label)) : nb::none());
             }
-            for (std::size_t n = 0; self.options.scores && n < found[t].labels.size(); ++n) {
+            for (std::size_t n = 0; self.options.wanted.scores && n < found[t].labels.size(); ++n) {
               const std::vector<double>& scores = found[t].scores;
               row.append(n < scores.size() ? nb::cast(scores[n]) : nb::none());
             }

@@ -11,6 +11,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
+#include "bindings/json.hpp"
 #include "bindings/models/inputs.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
@@ -98,7 +99,8 @@ class PyAgreeingTags final : public PyLabelModel {
   PyAgreeingTags(const std::vector<std::shared_ptr<PyModel>>& models,
                  const std::vector<double>& temperatures, nb::list labels,
                  const std::vector<std::string>& combinations, std::size_t exact)
-      : PyLabelModel(models.empty() ? nullptr : models[0]->features, combinations, combinations),
+      : PyLabelModel(models.empty() ? nullptr : models[0]->features,
+                     label_names(combinations, combinations, true)),
         models_(models) {
     if (temperatures.size() != models.size() || nb::len(labels) != models.size()) {
       throw std::invalid_argument("a temperature and a column of labels a model");
@@ -130,9 +132,53 @@ class PyAgreeingTags final : public PyLabelModel {
   std::unique_ptr<AgreeingTags> tags_;
 };
 
+// The arrays of a model file as the model takes them, and of each table of rounded weights the
+// numbers of the features that have some.
+nb::tuple arrays_of_file(nb::dict tensors, std::size_t labels, std::size_t order,
+                         std::size_t candidates, bool hashed, const std::string& precision) {
+  std::vector<Bytes> kept;
+  const Tensors given = tensors_of(tensors, kept);
+  const TaggerArrays found = tagger_arrays(given, {labels, order, candidates, hashed}, precision);
+  nb::dict arrays, numbers;
+  for (const auto& [name, bytes] : found.arrays) {
+    const auto own = given.find(name);
+    if (own != given.end() && own->second.data.data() == bytes.data()) {
+      arrays[name.c_str()] = tensors[name.c_str()][1];
+    } else {
+      arrays[name.c_str()] = nb::bytes(bytes.data(), bytes.size());
+    }
+  }
+  for (const auto& [table, features] : found.kept) numbers[table.c_str()] = to_bytes(features);
+  return nb::make_tuple(arrays, numbers);
+}
+
 }  // namespace
 
 void bind_tagger_model(nb::module_& m) {
+  m.def("tagger_arrays", &arrays_of_file, nb::arg("tensors"), nb::arg("labels"), nb::arg("order"),
+        nb::arg("candidates"), nb::arg("hashed"), nb::arg("precision"));
+  m.def(
+      "stored_lexica",
+      [](nb::handle given, nb::dict tensors) {
+        std::vector<Bytes> kept;
+        nb::dict lexica;
+        for (auto& [name, lexicon] : stored_lexica(json_of(given), tensors_of(tensors, kept))) {
+          lexica[name.c_str()] = std::const_pointer_cast<Lexicon>(lexicon);
+        }
+        return lexica;
+      },
+      nb::arg("lexica"), nb::arg("tensors"));
+  m.def(
+      "stored_vectors",
+      [](nb::handle given, nb::dict tensors) {
+        std::vector<Bytes> kept;
+        nb::dict vectors;
+        for (const auto& [name, one] : stored_vectors(json_of(given), tensors_of(tensors, kept))) {
+          vectors[name.c_str()] = nb::make_tuple(one.names, one.tensor, one.width);
+        }
+        return vectors;
+      },
+      nb::arg("vectors"), nb::arg("tensors"));
   nb::class_<PyLabelModel>(m, "LabelModel");
   nb::class_<PyModel, PyLabelModel>(m, "TaggerModel")
       .def(nb::init<std::shared_ptr<FeatureSet>, std::vector<std::string>,
@@ -182,16 +228,12 @@ void bind_tagger_model(nb::module_& m) {
                 if (targets.empty()) throw std::invalid_argument("there is no column of labels");
                 self->options = {std::move(targets),
                                  columns,
-                                 nbest,
-                                 confidence,
-                                 marginals,
+                                 {nbest, confidence, marginals, scores, temperature},
                                  known,
-                                 temperature,
                                  Confidence(certainty),
                                  std::move(unknown),
                                  lone,
                                  appends,
-                                 scores,
                                  {std::move(boundaries), std::move(chunk_types)},
                                  Confidence(chunk_certainty)};
                 const std::size_t names = self->options.boundaries.type.size();

@@ -354,21 +354,6 @@ void bind_tagger_training(nb::module_& m) {
       },
       nb::arg("hashed"), nb::arg("halves"), nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"),
       nb::arg("weights"));
-
-  m.def(
-      "expand_weights",
-      [](bool hashed, nb::handle keys, nb::handle counts, nb::handle columns, bool wide_columns,
-         nb::handle rounded, bool halves, double scale, std::size_t outcomes) {
-        const Bytes k(keys), n(counts), c(columns), w(rounded);
-        return as_tuple(
-            expanded({hashed, k.as<std::uint64_t>("keys"), n.as<std::uint16_t>("counts"),
-                      c.as<std::uint8_t>("columns"), wide_columns ? 4U : 2U,
-                      w.as<std::uint8_t>("rounded"), halves ? 2U : 1U, scale},
-                     outcomes));
-      },
-      nb::arg("hashed"), nb::arg("keys"), nb::arg("counts"), nb::arg("columns"),
-      nb::arg("wide_columns"), nb::arg("rounded"), nb::arg("halves"), nb::arg("scale"),
-      nb::arg("outcomes"));
 }
 
 }  // namespace structlearn::python

@@ -115,7 +115,7 @@ inline void test_segment_texts() {
   text::LabelOptions options;
   options.targets = {1};
   options.columns = 2;
-  options.confidence = true;
+  options.wanted.confidence = true;
   text::Labeller labeller(
       *features,
       [&model](const text::Corpus& c) { return std::make_unique<text::SegmentReader>(model, c); },

@@ -375,9 +375,9 @@ inline void test_labeller() {
                draw.chance(0.5) ? Format::kConllu : Format::kColumns,
                {.targets = {draw.below(3)},
                 .columns = draw.below(4),
-                .nbest = 1 + draw.below(3),
-                .confidence = draw.chance(0.5),
-                .marginals = draw.chance(0.5),
+                .wanted = {.nbest = 1 + draw.below(3),
+                           .confidence = draw.chance(0.5),
+                           .marginals = draw.chance(0.5)},
                 .known = draw.chance(0.3)})
           .label(bytes, 0, out);
       CHECK(invalid_utf8(out) == out.size());

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Array of the model -> what its items are.
-_DTYPES = {
-    "segment.slots": "U64",
-    "segment.weight": "F32",
-    "segment.outcome": "U32",
-    "start": "F64",
-    "end": "F64",
-    "transition": "F64",
-}
+_DTYPES: dict[str, str] = dict(_core.segment_arrays())
 
 
 class SegmentModel(LabelModel):
@@ -42,17 +35,12 @@ class SegmentModel(LabelModel):
     def __init__(self, *, max_length: int, **common: Any) -> None:
         super().__init__(**common)
         self.max_length = max_length
-        labels = self.labels
-        if labels[:1] != ["O"] or len(set(labels)) != len(labels):
-            raise ValueError("the labels are not 'O' and types, each once")
-        #: How a label is written at the first token of a segment, and at the others.
-        self.first = ["O", *(f"B-{label}" for label in labels[1:])]
-        self.later = ["O", *(f"I-{label}" for label in labels[1:])]
         features = self.templates.compile(self.format, self.n_columns)
         self.columns_needed = int(features.columns_needed)
-        self.core = _core.SegmentModel(
-            features, [*self.first, *self.later], max_length, self.arrays
-        )
+        self.core = _core.SegmentModel(features, self.labels, max_length, self.arrays)
+        #: How a label is written at the first token of a segment, and at the others.
+        self.first = self.written_as[: len(self.labels)]
+        self.later = self.written_as[len(self.labels) :]
         self.under()  # refuse constraints that mean nothing
 
     @property
@@ -63,7 +51,7 @@ class SegmentModel(LabelModel):
     @property
     def written_as(self) -> list[str]:
         """How the labels of tokens are written, by number."""
-        return [*self.first, *self.later]
+        return list(self.core.written)
 
     @property
     def kind(self) -> str:

@@ -6,6 +6,7 @@ from array import array
 
 from ... import _core
 from ...exceptions import LineError
+from ...text.templates import FeatureTemplates
 from .model import joined_names, split_names
 
 TYPE_CHECKING = False  # importing NumPy costs more than many a training
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...text.corpus import Corpus
-    from ...text.templates import FeatureTemplates
 
 
 class FeatureCounts:
@@ -53,7 +53,7 @@ class FeatureCounts:
         return {"counts": self.vocabulary.counts(), "width": self.width}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        empty = _core.Vocabulary(_core.FeatureSet([], []), 0, state["width"], "")
+        empty = _core.Vocabulary(FeatureTemplates([]).compile("columns", 1), 0, state["width"], "")
         self.__init__(empty, state["width"])  # type: ignore[misc]
         empty.add_counts(*state["counts"])
 

@@ -388,32 +388,10 @@ class TaggerModel(LabelModel):
             kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
             emissions = (dict(d["emissions"]), kept)
         candidates = int(d.get("candidates", 0))
-        windows = tuple(f"transition{m}" for m in range(1, order + 1))
-        arrays = checked_arrays(tensors, dict.fromkeys(("start", "end"), "F64"))
-        if not candidates:
-            from ...io.weight_tables import expand_scores
-
-            for m, window in enumerate(windows, 2):
-                arrays[window] = expand_scores(tensors, window, len(labels) ** m)
-        has_pairs = any(key.startswith("pair.") for key in tensors)
-        tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
-        if candidates:
-            tables += ("first", *windows)
-            if "forbidden" in tensors:
-                arrays |= checked_arrays(tensors, {"forbidden": "U8"})
-        check_precision(d["precision"])
-        weighted: dict[str, Any] = {}  # the features that have weights
-        if d["precision"] == "float32":
-            parts = {f"{table}.{part}": k for table in tables for part, k in _DTYPES.items()}
-            arrays |= checked_arrays(tensors, parts)
-        else:
-            from ...io.weight_tables import expand_tensors
-
-            rounded = "F16" if d["precision"] == "float16" else "I8"
-            expanded, weighted = expand_tensors(
-                tensors, tables, rounded, len(labels), bool(d["hashed"])
-            )
-            arrays.update(expanded)
+        shape = (len(labels), order, candidates, bool(d["hashed"]))
+        arrays, rounded = _core.tagger_arrays(tensors, *shape, d["precision"])
+        # The features that have weights.
+        weighted = {table: memoryview(numbers).cast("I") for table, numbers in rounded.items()}
         names = {}
         for table in ("state", "pair"):
             if f"{table}.names" not in tensors:
