@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     Vector = npt.NDArray[Any]
 
 Score = Callable[[Any], float]
+
+#: Seconds from one look at whether a run is complete to the next.
+_LOOK = 0.2
 
 
 @dataclass
@@ -211,19 +215,27 @@ def _side_by_side(
     After Ctrl-C those that were complete, and then an interrupted one: where none was complete,
     what the first has reached.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor, wait
 
     done: dict[int, Training] = {}
+    begun, ended = set[int](), set[int]()
 
     def train(run: int, watch: Watch) -> None:
-        done[run] = learn_one(run, watch)
+        begun.add(run)
+        try:
+            done[run] = learn_one(run, watch)
+        finally:
+            ended.add(run)
 
     interrupted = False
     # Learners set the limit one by one, and what they restore must be the same.
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(train, run, watch) for run, watch in runs]
         try:
+            futures = [pool.submit(train, run, watch) for run, watch in runs]
             for future in futures:
+                # Python misses a signal that comes just before it waits: so it looks again.
+                while wait([future], timeout=_LOOK).not_done:
+                    pass
                 future.result()
         except KeyboardInterrupt:  # the passes under way are the last
             interrupted = True
@@ -232,6 +244,8 @@ def _side_by_side(
             for _, watch in runs:
                 watch.stopped = True
             pool.shutdown(wait=True, cancel_futures=True)
+            while begun != ended:  # a thread that was interrupted as it began: the pool forgot it
+                time.sleep(_LOOK)
     if not interrupted:
         complete = set(done)
     kept = [run for run, _ in runs if run in complete]
