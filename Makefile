@@ -29,7 +29,7 @@ $(VENV)/ready:
 	@touch $@
 
 $(VENV)/installed: $(VENV)/ready $(PROJECTS) $(NATIVE)
-	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
+	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (a minute or two on two cores)"
 	@$(BIN)/python tools/install.py
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@

@@ -21,10 +21,10 @@ namespace structlearn {
 namespace {
 
 constexpr double kSpread = 0.95;
-constexpr double kSmall = 1e-290;      // smaller numbers are rounded up to it
-constexpr double kAgree = 1e-13;       // the largest difference of the two sums
-constexpr double kProbability = 1e-9;  // the largest error of a word's sum over heads
-constexpr int kShifts = 3;             // how often the words are shifted again
+constexpr double kSmall = 1e-290;   // smaller numbers are rounded up to it
+constexpr double kAgree = 1e-13;    // the largest difference of the two sums
+constexpr double kSumError = 1e-9;  // the largest error of a word's sum over heads
+constexpr int kShifts = 3;          // how often the words are shifted again
 
 template <class T>
 class SumChart {
@@ -368,7 +368,7 @@ class SumChart {
     for (std::size_t m = 1; m < N_ && !certain_; ++m) {
       double total = 0.0;
       for (std::size_t h = 0; h < N_; ++h) total += p_[at(h, m)];
-      if (!(std::abs(total - 1.0) <= kProbability)) return false;
+      if (!(std::abs(total - 1.0) <= kSumError)) return false;
     }
     return true;
   }
