@@ -98,3 +98,10 @@ def test_files_without_names_of_columns_say_so(tmp_path):
     path.write_text('{"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "PER"}]}\n')
     with pytest.raises(FileError, match=r"its columns have no names\. Answers are read"):
         read_annotations(path)
+
+
+def test_texts_with_spans_are_told_what_holds_several_answers(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "Ann", "spans": [], "annotator": "bob"}\n')
+    with pytest.raises(FileError, match=r'with words, \{"tokens".*not from texts with spans'):
+        read_annotations(path)

@@ -104,7 +104,11 @@ def read_annotations(
     if missing:
         told = f"the columns are {', '.join(corpus.names)}"
         if not corpus.names:
-            told = "its columns have no names. Answers are read from a table, or from JSON lines"
+            told = (
+                "its columns have no names. Answers are read from a table with a row for each "
+                'word, or from JSON lines with words, {"tokens": [...], "tags": [...], '
+                '"annotator": "ann"}, not from texts with spans'
+            )
         raise FileError(os.fspath(path), f"there is no column {missing[0]!r}: {told}")
     columns = [corpus.find_column(name) for name in names]
     found = Annotations(target or (corpus.names[-1] if not wide else "tags"))
