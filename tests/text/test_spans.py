@@ -418,3 +418,23 @@ def test_errors_of_conversions_name_the_file_that_is_read(tmp_path):
     (tmp_path / "d.ann").write_text("T1\tA 0 3;8 11\tAnn Lee\n")
     with pytest.raises(FileError, match=r"d\.ann: line 1: T1.*several pieces"):
         convert_file(str(tmp_path / "d.ann"), str(tmp_path / "out.jsonl"))
+
+
+def test_known_spans_stay_where_they_are(tmp_path):
+    """A file's own spans are kept as they are, and what cannot be kept is refused."""
+    texts = [("Ana vive en Lima.", [[0, 3, "PER"], [12, 16, "LOC"]])] * 8
+    data = tmp_path / "train.jsonl"
+    data.write_text("".join(json.dumps({"text": t, "label": s}) + "\n" for t, s in texts))
+    model = Tagger("ner", max_iter=3, scheme="bio").fit(str(data))
+
+    def kept(spans):
+        source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+        source.write_text(json.dumps({"text": "Ana vive en Lima.", "label": spans}) + "\n")
+        model.label_file(str(source), str(target), known=True)
+        return [tuple(s[:3]) for s in json.loads(target.read_text())["label"]]
+
+    assert (0, 2, "PER") in kept([[0, 2, "PER"]])  # inside of a word
+    with pytest.raises(FileError, match="line 1: the span 'vive en' .* overlaps 'Ana vive'"):
+        kept([[0, 8, "PER"], [4, 11, "LOC"]])
+    with pytest.raises(FileError, match="line 1: the span 'Ana' .* lies inside 'Ana vive'"):
+        kept([[0, 8, "PER"], [0, 3, "LOC"]])

@@ -97,7 +97,7 @@ LatticeRules LatticeTexts::rules(std::size_t tags, std::uint32_t min_words, std:
     std::vector<std::uint8_t> left;
     if (listed) left = rules.unknown[pattern];
     std::size_t added = 0;
-    const auto add = [&](std::uint8_t tag, const Seen& seen) {
+    const auto add = [&, &word = word](std::uint8_t tag, const Seen& seen) {
       const bool known = seen.count >= min_words && seen.count > 0;
       if (!known && !seen.listed) return;
       if (added++ == 0) rules.trie.add(word);

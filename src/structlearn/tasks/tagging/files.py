@@ -181,6 +181,7 @@ class LabelledFiles(FileTask):
                 "formats"
             )
         written = self._written_format(chosen, first[0], source, added, header, to, naming, append)
+        written.known = known
         lone = self._separator(written, first[0])
         labeller = self._labeller(lone, nbest, constraints, **options)
         whole = itertools.chain([first], read)

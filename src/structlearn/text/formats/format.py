@@ -58,6 +58,8 @@ class Format:
     tokens: str | None = None
     #: Tokens of texts are split where spans cut them.
     splits = True
+    #: Labels that a file has already stay as they are when it is labelled.
+    known = False
     #: The columns of a table that somebody named; None: the usual names decide.
     naming: Naming | None = None
     #: The file's own names of the cells of a token, once the first piece was read; empty: none.

@@ -96,11 +96,13 @@ class SpanFormat(Format):
         cut = tokeniser(self.tokens or "words")
         self._items: list[tuple[Any, Document, CutDocument]] = []
         sentences: Sentences = []
+        # Where a model puts its own spans, those of the file decide nothing.
+        counts = self.known or not self._filled
         for item, document in self._parsed(text, line):
             if document.skipped and not self._filled:
                 self.remarks.append((document.line, document.skipped))
                 continue
-            tokens = cut_document(document, cut, split=self.splits and not self._filled)
+            tokens = cut_document(document, cut, split=self.splits and counts)
             self.remarks += [(document.line, remark) for remark in tokens.remarks]
             self._items.append((item, document, tokens))
             for places, labels in zip(tokens.sentences, tokens.labels, strict=True):
