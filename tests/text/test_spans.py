@@ -438,3 +438,13 @@ def test_known_spans_stay_where_they_are(tmp_path):
         kept([[0, 8, "PER"], [4, 11, "LOC"]])
     with pytest.raises(FileError, match="line 1: the span 'Ana' .* lies inside 'Ana vive'"):
         kept([[0, 8, "PER"], [0, 3, "LOC"]])
+
+
+def test_the_text_of_a_brat_document_is_not_taken_for_columns(tmp_path):
+    text = tmp_path / "d0.txt"
+    text.write_text("Ana vive en Lima.\n")
+    (tmp_path / "d0.ann").write_text("T1\tPER 0 3\tAna\n")
+    with pytest.raises(FileError, match=r"d0\.ann beside it has its spans, as brat writes them"):
+        Tagger("ner").fit(str(text))
+    (corpus,) = list(read_corpus(str(tmp_path / "d0.ann")))
+    assert [label for _, label in corpus][0] == "B-PER"

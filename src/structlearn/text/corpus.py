@@ -438,6 +438,13 @@ def table_format(path: str | os.PathLike[str], text: bytes, naming: Naming | Non
     ``naming``: of its columns, as somebody gave them or a model knows them.
     """
     guess = guess_format(path, text)
+    name = os.fspath(path)
+    if guess == "columns" and name.endswith(".txt") and os.path.exists(f"{name[:-4]}.ann"):
+        raise FileError(
+            name,
+            f"{name[:-4]}.ann beside it has its spans, as brat writes them: name that file, or the "
+            "folder. If this one has columns, say so (--format columns)",
+        )
     if naming is None or guess != "columns":
         return guess
     return "csv" if naming.given or naming.heads(text) else guess
