@@ -434,9 +434,9 @@ def test_known_spans_stay_where_they_are(tmp_path):
         return [tuple(s[:3]) for s in json.loads(target.read_text())["label"]]
 
     assert (0, 2, "PER") in kept([[0, 2, "PER"]])  # inside of a word
-    with pytest.raises(FileError, match="line 1: the span 'vive en' .* overlaps 'Ana vive'"):
+    with pytest.raises(FileError, match=r"line 1: the span 'vive en' .* overlaps 'Ana vive'"):
         kept([[0, 8, "PER"], [4, 11, "LOC"]])
-    with pytest.raises(FileError, match="line 1: the span 'Ana' .* lies inside 'Ana vive'"):
+    with pytest.raises(FileError, match=r"line 1: the span 'Ana' .* lies inside 'Ana vive'"):
         kept([[0, 8, "PER"], [0, 3, "LOC"]])
 
 
@@ -447,4 +447,4 @@ def test_the_text_of_a_brat_document_is_not_taken_for_columns(tmp_path):
     with pytest.raises(FileError, match=r"d0\.ann beside it has its spans, as brat writes them"):
         Tagger("ner").fit(str(text))
     (corpus,) = list(read_corpus(str(tmp_path / "d0.ann")))
-    assert [label for _, label in corpus][0] == "B-PER"
+    assert next(label for _, label in corpus) == "B-PER"
