@@ -151,7 +151,7 @@ class SemiMarkov(NativeStructure):
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Return the segments of y, each with the labels that it may have: all for None or −1.
 
-        y may be :class:`OpenSegments`, too.
+        y may be an ``OpenSegments``, too.
         """
         segments = y if isinstance(y, OpenSegments) else read_segments(y)
         self._check_lengths(segments)
